@@ -1,0 +1,71 @@
+# Everything runs in .venv, which the first target builds from the hashed lock.
+# Works with GNU make on Linux and macOS.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+LOCK := requirements/dev.txt
+
+# Tests run in several processes; one thread of linear algebra in each avoids crowding the cores.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
+
+.PHONY: help setup demo test lint format types contracts unit bench-utility lock clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  %-15s %s\n", $$1, $$2 }'
+
+setup: $(STAMP) ## build .venv from the lock
+
+# The candidates are run, not merely looked up: a version manager may have a stub that refuses.
+$(STAMP): $(LOCK) pyproject.toml
+	@python=""; \
+	for candidate in python3.13 python3.12 python3.11 python3; do \
+		if $$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' \
+			>/dev/null 2>&1; then python=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+		echo "publicmoments needs Python 3.11, 3.12 or 3.13, and none was found on PATH;" \
+			"install one and run make again" >&2; exit 1; \
+	fi; \
+	echo "Setting up $(VENV) with $$($$python --version)"; \
+	$$python -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(STAMP) ## a first private regression, in the terminal
+	@$(BIN)/python -m publicmoments.demo
+
+test: lint types contracts unit ## lint, types, import contracts, tests and doctests
+
+lint: $(STAMP) ## check style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(STAMP) ## mend style and formatting
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(STAMP) ## check types
+	$(BIN)/mypy
+
+contracts: $(STAMP) ## check who may import whom
+	$(BIN)/lint-imports
+
+unit: $(STAMP) ## run tests and doctests
+	$(ONE_THREAD) $(BIN)/pytest -n auto -q
+
+bench-utility: $(STAMP) ## measure accuracy against the alternatives
+	$(BIN)/python benchmarks/utility.py
+
+lock: $(STAMP) ## resolve the development environment anew
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade \
+		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+		--group dev --all-extras --quiet --output-file $(LOCK) pyproject.toml
+
+clean: ## remove .venv, caches and build outputs
+	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +

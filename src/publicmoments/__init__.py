@@ -1,0 +1,51 @@
+"""Differentially private regression on unbounded data, guided by public second moments."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from publicmoments.models.ridge import Ridge
+    from publicmoments.privacy.account import BudgetExceeded
+    from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP
+    from publicmoments.public import PublicMoments
+    from publicmoments.report.card import Card
+    from publicmoments.warnings_ import PublicMomentsWarning
+
+__all__ = [
+    "GDP",
+    "ZCDP",
+    "ApproxDP",
+    "BudgetExceeded",
+    "Card",
+    "PublicMoments",
+    "PublicMomentsWarning",
+    "Ridge",
+]
+
+__version__ = "0.1.0"
+
+# Public names are imported when first used, so that starting up stays fast.
+_HOMES = {
+    "ApproxDP": "privacy.budgets",
+    "BudgetExceeded": "privacy.account",
+    "Card": "report.card",
+    "GDP": "privacy.budgets",
+    "PublicMoments": "public",
+    "PublicMomentsWarning": "warnings_",
+    "Ridge": "models.ridge",
+    "ZCDP": "privacy.budgets",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'publicmoments' has no attribute {name!r}")
+    return getattr(import_module(f"publicmoments.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,101 @@
+"""A fit as a sequence of passes: plan, measure, learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from publicmoments.models.knowledge import (
+    Knowledge,
+    PublicFit,
+    plan_pass,
+    updated_knowledge,
+)
+from publicmoments.planner import Bounds, BoundsRequest, pass_shares
+from publicmoments.privacy.account import Account
+from publicmoments.privacy.budgets import GDP
+from publicmoments.privacy.noise_law import NoiseLaw
+from publicmoments.release import NoiseSource, PrivateRows, measure
+
+__all__ = ["Measured", "PassRecord", "run_passes"]
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """What one pass was planned to do and what it cost; nothing in it is private."""
+
+    bounds: Bounds
+    scale: tuple[float, ...]
+    cost: GDP
+    law: NoiseLaw
+    l2_bound_squared: int
+    public_fit: PublicFit
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Knowledge after the last pass, and the record of every pass."""
+
+    knowledge: Knowledge
+    records: tuple[PassRecord, ...]
+    private: bool
+
+
+def run_passes(
+    knowledge: Knowledge,
+    rows: PrivateRows,
+    total: GDP,
+    passes: int,
+    *,
+    request: BoundsRequest,
+    source: NoiseSource,
+) -> Measured:
+    """
+    Measure the rows in a fixed number of passes, each bounded by what the ones before it taught.
+
+    Parameters
+    ----------
+    knowledge : Knowledge
+        From public inputs.
+    rows : PrivateRows
+        The private side.
+    total : GDP
+        Budget of all passes together.
+    passes : int
+        How many; a public number.
+    request : BoundsRequest
+        Bounds the user insists on.
+    source : NoiseSource
+        Where noise comes from.
+
+    Returns
+    -------
+    Measured
+
+    Notes
+    -----
+    **Releases.** One noisy Gram matrix a pass, and what follows from them.
+
+    **Guarantee.** The passes compose to at most ``total``, with the neighbours and the exactness
+    that `publicmoments.release.release` states for each.
+
+    **Why.** A pass subtracts the fit so far, so that its rows are residuals: their scale, and with
+    it the noise, falls from pass to pass. Each recipe depends on public inputs and on earlier
+    releases only, which adaptive composition covers. The account would refuse an overdraft.
+    """
+    account = Account(total)
+    costs = total.split(*pass_shares(passes))
+    records = []
+    for number, cost in enumerate(costs, start=1):
+        recipe, bounds = plan_pass(
+            knowledge,
+            rows.n_rows,
+            cost.mu,
+            final=number == passes,
+            fit_intercept=rows.fit_intercept,
+            request=request,
+        )
+        released = measure(rows, recipe, cost, account, source)
+        scale = tuple(float(s) for s in knowledge.scale)
+        knowledge, fit = updated_knowledge(knowledge, released, bounds)
+        records.append(PassRecord(bounds, scale, cost, released.law, recipe.l2_bound_squared, fit))
+    return Measured(knowledge, tuple(records), source.private)

@@ -1,0 +1,303 @@
+"""Ridge regression."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from publicmoments.checks import non_negative, positive, positive_integer
+from publicmoments.models.guarantee import make_card, spendable
+from publicmoments.models.knowledge import Knowledge, initial_knowledge, plan_pass
+from publicmoments.models.passes import Measured, run_passes
+from publicmoments.models.solve import ridge_coef
+from publicmoments.planner import BoundsRequest
+from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
+from publicmoments.public import PublicMoments
+from publicmoments.release import PrivateRows, noise_source, private_rows
+from publicmoments.report.card import Card
+from publicmoments.tables import Table, as_responses, as_table, match_columns
+from publicmoments.warnings_ import PublicMomentsWarning
+
+__all__ = ["Ridge"]
+
+PASSES_WITH_FIT, PASSES_WITHOUT_FIT = 2, 4
+"""Default passes: a public fit leaves residuals to start with; without, passes work down to them."""
+
+MISFIT_Z = 6.0
+"""Standard errors from which the public moments are said not to fit."""
+
+
+class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """
+    Differentially private ridge regression on unbounded data.
+
+    Estimates the minimiser over (w, b) of
+
+        sum_i (y_i - x_i.w - b)^2 / (2 n)  +  alpha ||w||^2 / 2
+
+    The penalty is on the mean loss: scikit-learn's ``Ridge(alpha=n * alpha)`` minimises the same.
+    No bounds on the data are needed. Public moments whiten the rows; radii that depend on public
+    numbers bound them; their sum is released with noise.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Penalty, at least 0.
+    fit_intercept : bool, default=True
+        Whether to fit an unpenalised intercept.
+    privacy : GDP, ApproxDP or ZCDP
+        Everything the fit may spend, over all its passes.
+    public : PublicMoments, optional
+        Public moments of the features and, best, of the response. Without them the fit runs on
+        identity moments, as privately, and less accurately.
+    random_state : int, numpy RandomState or Generator, optional
+        Makes the noise reproducible. Such a fit has no privacy guarantee, and its card says so.
+    passes : "auto" or int, default="auto"
+        Passes over the rows. Each subtracts the fit so far and has less noise for it, at the same
+        total budget. "auto" is 2 with a public fit to start from and 4 without.
+    anchor : bool, default=True
+        Whether public moments and the public fit count as evidence about the private population.
+        Set False if the populations are known to differ; they then serve as coordinates only.
+    x_radius, response_bound, response_weight : float, optional
+        Bounds in whitened units and the weight of the response, which are otherwise chosen by
+        predicted error.
+    on_invalid : {"raise", "ignore"}, default="raise"
+        NaN or infinity in private rows: refuse, or count each such row as zeros.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,) or (n_responses, n_features)
+        Coefficients.
+    intercept_ : float or ndarray of shape (n_responses,)
+        Intercept; 0.0 without one.
+    card_ : Card
+        The privacy card.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where X had any.
+
+    Notes
+    -----
+    **Formal guarantee.** The fitted attributes satisfy the stated budget for replacing one row of
+    (X, y); the number of rows is public, and so are the public moments, which must not be computed
+    from the private rows. The zCDP statement is exact; the Gaussian DP statement carries the extra
+    delta on the card. `score` and `predict` are not private in the data passed to them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from publicmoments import GDP, PublicMoments, Ridge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(10.0, 3.0, size=(5_200, 3))
+    >>> y = X @ [1.0, -2.0, 0.5] + 4.0 + rng.normal(size=5_200)
+    >>> public = PublicMoments.from_rows(X[:200], response=y[:200])
+    >>> model = Ridge(privacy=GDP(1.0), public=public).fit(X[200:], y[200:])
+    >>> bool(np.abs(model.coef_ - [1.0, -2.0, 0.5]).max() < 0.2)
+    True
+    >>> model.card_.private
+    True
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        *,
+        fit_intercept: bool = True,
+        privacy: Budget | None = None,
+        public: PublicMoments | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        passes: int | Literal["auto"] = "auto",
+        anchor: bool = True,
+        x_radius: float | None = None,
+        response_bound: float | None = None,
+        response_weight: float | None = None,
+        on_invalid: Literal["raise", "ignore"] = "raise",
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.privacy = privacy
+        self.public = public
+        self.random_state = random_state
+        self.passes = passes
+        self.anchor = anchor
+        self.x_radius = x_radius
+        self.response_bound = response_bound
+        self.response_weight = response_weight
+        self.on_invalid = on_invalid
+
+    def fit(self, X: Any, y: Any) -> Ridge:
+        """
+        Fit the model.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Private features: NumPy, pandas or polars.
+        y : array, series or data frame of shape (n_rows,) or (n_rows, n_responses)
+            Private responses.
+
+        Returns
+        -------
+        Ridge
+            Itself.
+        """
+        alpha, privacy, request = self._checked_parameters()
+        features, responses = as_table(X, "X"), as_responses(y, "y")
+        public = self._checked_public(features, responses)
+        rows = private_rows(
+            features,
+            responses,
+            fit_intercept=bool(self.fit_intercept),
+            ignore_invalid=self.on_invalid == "ignore",
+        )
+        source = noise_source(self.random_state)
+        design = public.design(fit_intercept=bool(self.fit_intercept))
+        knowledge = initial_knowledge(design, rows.n_responses, bool(self.anchor))
+        passes = self._number_of_passes(has_fit=knowledge.noise_scale is not None)
+        total = _budget(privacy, knowledge, rows, passes, request)
+        measured = run_passes(knowledge, rows, total, passes, request=request, source=source)
+        self._keep(measured, alpha, features, responses)
+        self.card_: Card = make_card(
+            measured, total, privacy, public, n_rows=rows.n_rows, n_features=features.n_columns
+        )
+        self._warn_of_misfit(public)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """
+        Predict responses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_responses)
+        """
+        check_is_fitted(self)
+        checked = np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
+        return np.asarray(checked @ self.coef_.T + self.intercept_)
+
+    def _checked_parameters(self) -> tuple[float, Budget, BoundsRequest]:
+        """Validate what does not depend on data."""
+        alpha = non_negative("alpha", self.alpha)
+        if not isinstance(self.privacy, GDP | ApproxDP | ZCDP):
+            raise TypeError(
+                "privacy must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho), got "
+                f"{type(self.privacy).__name__}; state the total budget of the fit"
+            )
+        if self.public is not None and not isinstance(self.public, PublicMoments):
+            raise TypeError(
+                f"public must be PublicMoments or None, got {type(self.public).__name__}; "
+                "make it with PublicMoments.from_rows, from_matrix, from_mean_cov or load"
+            )
+        if self.on_invalid not in ("raise", "ignore"):
+            raise ValueError(
+                f'on_invalid must be "raise" or "ignore", got on_invalid={self.on_invalid!r}'
+            )
+        bounds = {
+            name: None if value is None else positive(name, value)
+            for name, value in (
+                ("x_radius", self.x_radius),
+                ("response_bound", self.response_bound),
+                ("response_weight", self.response_weight),
+            )
+        }
+        return alpha, self.privacy, BoundsRequest(*bounds.values())
+
+    def _checked_public(self, features: Table, responses: Table) -> PublicMoments:
+        """Match private tables with the public moments; assume identity moments without any."""
+        if features.n_rows < 2:
+            raise ValueError(
+                f"Found array with {features.n_rows} sample(s) (shape=({features.n_rows}, "
+                f"{features.n_columns})) while a minimum of 2 is required; one row cannot be hidden"
+            )
+        if self.public is None:
+            warnings.warn(
+                "no public moments: assuming features and responses of size 1, unrelated to each "
+                "other. The fit is as private, but its error grows with the condition number of "
+                "the features and with how far their sizes are from 1; pass "
+                "public=PublicMoments.from_rows(...), even of a few dozen public rows",
+                PublicMomentsWarning,
+                stacklevel=3,
+            )
+            return PublicMoments.identity(features.n_columns)
+        d = len(self.public.second_moment)
+        if features.n_columns != d:
+            raise ValueError(
+                f"X has {features.n_columns} features, but the public moments have {d}; pass the "
+                "same columns to both"
+            )
+        match_columns(features, self.public.columns, "X")
+        _match_responses(responses, self.public)
+        return self.public
+
+    def _number_of_passes(self, has_fit: bool) -> int:
+        """Passes over the rows, from public facts."""
+        if self.passes == "auto":
+            return PASSES_WITH_FIT if has_fit else PASSES_WITHOUT_FIT
+        return positive_integer("passes", self.passes, 'pass "auto" or a positive integer')
+
+    def _keep(self, measured: Measured, alpha: float, features: Table, responses: Table) -> None:
+        """Store the fitted attributes, all of them released."""
+        d = features.n_columns
+        solution = ridge_coef(measured.knowledge, alpha, bool(self.fit_intercept))
+        coef = np.ascontiguousarray(solution[:d].T)
+        intercept = solution[d] if self.fit_intercept else np.zeros(len(coef))
+        self.coef_: NDArray[np.float64] = coef[0] if responses.one_dimensional else coef
+        self.intercept_: Any = float(intercept[0]) if responses.one_dimensional else intercept
+        self.n_features_in_ = d
+        if features.columns is not None:
+            self.feature_names_in_ = np.array(features.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _warn_of_misfit(self, public: PublicMoments) -> None:
+        """Warn when the released second moment is far from the public one."""
+        if self.anchor and not public.assumed and self.card_.public_fit_z > MISFIT_Z:
+            warnings.warn(
+                f"the public moments do not fit the private rows: the released second moment is "
+                f"{self.card_.public_fit_z:.1f} standard errors from what they predict. Privacy "
+                "does not depend on it, accuracy does; use public data from the same population, "
+                "or pass anchor=False",
+                PublicMomentsWarning,
+                stacklevel=3,
+            )
+
+
+def _budget(
+    privacy: Budget,
+    knowledge: Knowledge,
+    rows: PrivateRows,
+    passes: int,
+    request: BoundsRequest,
+) -> GDP:
+    """Gaussian budget of the fit; the grid, and so the set-aside, is the same in every pass."""
+    recipe, _ = plan_pass(
+        knowledge, rows.n_rows, 1.0, final=True, fit_intercept=rows.fit_intercept, request=request
+    )
+    return spendable(privacy, recipe.dimension, recipe.l2_bound_squared, passes)
+
+
+def _match_responses(responses: Table, public: PublicMoments) -> None:
+    """Public responses, where there are any, must be as many as the private ones."""
+    if public.response is None:
+        warnings.warn(
+            "the public moments say nothing of the response: assuming a root mean square of 1; "
+            "pass response=... or response_scale=... when making them",
+            PublicMomentsWarning,
+            stacklevel=4,
+        )
+    elif len(public.response.scale) != responses.n_columns:
+        raise ValueError(
+            f"y has {responses.n_columns} columns, but the public moments have "
+            f"{len(public.response.scale)} responses; pass the same responses to both"
+        )

@@ -1,0 +1,23 @@
+"""What privacy costs: budgets, their exact curves, sensitivity, noise and the account of a fit."""
+
+from publicmoments.privacy.account import Account, BudgetExceeded
+from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget, compose
+from publicmoments.privacy.curves import gdp_delta, gdp_epsilon, gdp_mu
+from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
+from publicmoments.privacy.sensitivity import gram_sensitivity
+
+__all__ = [
+    "GDP",
+    "ZCDP",
+    "Account",
+    "ApproxDP",
+    "Budget",
+    "BudgetExceeded",
+    "NoiseLaw",
+    "compose",
+    "gdp_delta",
+    "gdp_epsilon",
+    "gdp_mu",
+    "gram_noise_law",
+    "gram_sensitivity",
+]

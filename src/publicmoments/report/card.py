@@ -1,0 +1,99 @@
+"""The privacy card: what was guaranteed, to whom, at what price."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["Card", "PassSummary"]
+
+
+@dataclass(frozen=True)
+class PassSummary:
+    """One pass over the private rows, in public numbers."""
+
+    mu: float
+    rho: float
+    x_radius: float
+    response_bound: float
+    response_weight: float
+    response_scale: tuple[float, ...]
+    noise_sd_grid_units: float
+    predicted_noise: float
+    predicted_bias: float
+
+
+@dataclass(frozen=True)
+class Card:
+    """
+    Privacy card of a fitted model.
+
+    Parameters
+    ----------
+    guarantee : str
+        The claim in words.
+    private : bool
+        False for a reproducible run, which has no guarantee.
+    neighbours : str
+        What two data sets may differ in.
+    mu : float
+        Total Gaussian DP parameter.
+    rho : float
+        Total zero-concentrated DP parameter; exact.
+    extra_tv : float
+        Distance between the noise drawn and the noise of an exact mu-GDP mechanism; adds
+        (1 + exp(epsilon)) times itself to delta.
+    epsilon_delta : tuple of (epsilon, delta)
+        Points of the guarantee's curve, the extra included.
+    n_rows, n_features, n_responses : int
+        Shape of the private table; public.
+    passes : tuple of PassSummary
+        Each pass over the rows: budget, bounds, weights, noise.
+    public_fingerprint : str or None
+        SHA-256 of the public inputs; None when there were none.
+    public_fit_z : float
+        Distance between the released and the expected second moment in standard errors.
+    predicted_error : tuple of float
+        Predicted root mean square error of predictions, per response, in its units.
+    versions : dict
+        Versions of what computed it.
+    """
+
+    guarantee: str
+    private: bool
+    neighbours: str
+    mu: float
+    rho: float
+    extra_tv: float
+    epsilon_delta: tuple[tuple[float, float], ...]
+    n_rows: int
+    n_features: int
+    n_responses: int
+    passes: tuple[PassSummary, ...]
+    public_fingerprint: str | None
+    public_fit_z: float
+    predicted_error: tuple[float, ...]
+    versions: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the card as plain dictionaries, lists and numbers."""
+        plain: dict[str, Any] = json.loads(self.to_json())
+        return plain
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the card as JSON."""
+        return json.dumps(asdict(self), indent=indent, allow_nan=False)
+
+    def __str__(self) -> str:
+        """Tell the essentials in a few lines."""
+        lines = [self.guarantee, f"Neighbours: {self.neighbours}."]
+        if self.private:
+            points = ", ".join(f"({e:.4g}, {d:.0e})" for e, d in self.epsilon_delta)
+            lines.append(f"(epsilon, delta): {points}")
+        lines.append(f"Passes over the rows: {len(self.passes)}; rows: {self.n_rows}.")
+        if all(math.isfinite(error) for error in self.predicted_error):
+            errors = ", ".join(f"{error:.3g}" for error in self.predicted_error)
+            lines.append(f"Predicted error of predictions due to privacy: {errors}.")
+        return "\n".join(lines)

@@ -1,0 +1,7 @@
+"""One block of private rows in, bounded integer rows out: whiten, bound, grid."""
+
+from publicmoments.rows.bound import integer_rows
+from publicmoments.rows.recipe import RowRecipe
+from publicmoments.rows.source import InvalidRows, PrivateRows
+
+__all__ = ["InvalidRows", "PrivateRows", "RowRecipe", "integer_rows"]
