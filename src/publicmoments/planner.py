@@ -9,6 +9,7 @@ b* being the plain least-squares fit of the private rows themselves.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -25,10 +26,10 @@ MISFIT_ROWS = 300.0
 as it would be by chance in this many rows. It was about 150 on wine data and 700 on power-plant
 data; infinity would be a perfectly linear model."""
 
-ROW_TAIL, RESPONSE_TAIL = 20.0, 8.0
+ROW_TAIL, RESPONSE_TAIL = 10.0, 8.0
 """Degrees of freedom of the Student laws that stand in for rows and residuals nobody has seen."""
 
-NOISE_ALLOWANCE = 0.25
+NOISE_ALLOWANCE = 0.13
 """Where it can be had, noise variance stays below this share of the sampling variance p / n."""
 
 NEGLIGIBLE_NOISE = 0.02
@@ -37,11 +38,17 @@ NEGLIGIBLE_NOISE = 0.02
 EARLY_MISFIT = 0.1
 """A pass that others follow need not mind the misfit much: they start again from the rows."""
 
-X_FACTORS = np.geomspace(0.5, 64.0, 22)
-RESPONSE_BOUNDS = np.geomspace(1.5, 16.0, 12)
-WEIGHT_SHARES = np.linspace(0.05, 1.0, 20)
 MOST_SIGNAL = 4.0
 """Whitened coefficients explain at most all of the response, so their squared norm is about 1."""
+
+MOST_ROWS = 250
+"""Public rows that candidates are tried on."""
+
+X_FACTORS = np.geomspace(0.5, 64.0, 20)
+RESPONSE_LIMITS = np.geomspace(1.5, 16.0, 11)
+ROOM_SHARES = np.array([0.03, 0.1, 0.25, 0.5, 1.0])
+"""Candidates: squared radius of the features over p; limit of the response in a row of average
+length; squared room kept for the response in the longest rows, over that of the features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +97,14 @@ class BoundsRequest:
     response_bound: float | None = None
     weight: float | None = None
 
+    def in_units_of(self, length: float) -> BoundsRequest:
+        """Return the same request for features measured in another unit of length."""
+        return BoundsRequest(
+            x_radius=None if self.x_radius is None else self.x_radius / length,
+            response_bound=self.response_bound,
+            weight=None if self.weight is None else self.weight / length,
+        )
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -104,6 +119,8 @@ class Bounds:
         Expected share of the second moment of z that survives the weights.
     noise, bias : float
         Predicted squared errors, as the module says.
+    inside : float
+        Expected share of rows whose response stays within its limit.
     """
 
     x_radius: float
@@ -112,11 +129,26 @@ class Bounds:
     kept: float
     noise: float
     bias: float
+    inside: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """Bounds to choose from, for rows whose ||z||^2 has mean p; equal only to itself."""
+
+    x_radius: Array
+    weight: Array
+    radius: Array
+
+    def room(self, norms: Array) -> Array:
+        """Limit on the length of the response in rows of the given bounded norms."""
+        squared = np.maximum(self.radius[:, None] ** 2 - norms**2, 0.0)
+        return np.asarray(np.sqrt(squared) / self.weight[:, None])
 
 
 @dataclass(frozen=True, eq=False)
 class _Cut:
-    """What candidate bounds cut off, on a grid of (radius, response bound)."""
+    """What each candidate cuts off."""
 
     kept: Array
     second: Array
@@ -149,15 +181,15 @@ def choose_bounds(situation: Situation, request: BoundsRequest | None = None) ->
     -----
     For each candidate the prediction is noise + bias + lost efficiency.
 
-    *Noise.* With R^2 = Rx^2 + q (a Ru)^2 each coefficient has noise variance
-    (R^2 / (mu n))^2 (1/a^2 + s) / kept^2, s being the squared norm of what is left to estimate;
-    knowing the coefficients to a variance t already, noise costs at most v t / (v + t). The weight
-    a comes from minimising R^4 (1/a^2 + s).
+    *Noise.* Rows lie in a ball of radius R, so each coefficient has noise variance
+    (R^2 / (mu n))^2 (1/a^2 + s) / kept^2, with a the weight of the response and s the squared norm
+    of what is left to estimate; knowing the coefficients to a variance t already, noise costs at
+    most v t / (v + t).
 
-    *Bias.* Clipped responses pull the coefficients toward the start by the share of rows clipped.
-    Where the model is not linear, weights and clips also move the target, by the mean of
-    q = z (u - c clip(c u)); its size is taken as |mean q|^2 where public rows can show it, and as
-    E|q|^2 / ``MISFIT_ROWS`` where they cannot.
+    *Bias.* Where the model is not linear, weights and limits move the target, by the mean of
+    q = z (u - c v), v being what is left of c u; its size is taken as |mean q|^2 where public rows
+    can show it, and as E|q|^2 / ``MISFIT_ROWS`` where they cannot. Limits also hide a share of the
+    response, which is allowed for where it is used, and counted here as if it were not.
 
     As mu n grows noise vanishes, and the least bias is that of the widest bounds: the estimate
     tends to the plain least-squares fit.
@@ -170,83 +202,99 @@ def choose_bounds(situation: Situation, request: BoundsRequest | None = None) ->
     True
     """
     request = request or BoundsRequest()
-    p, n = situation.n_design, situation.n_rows
-    stretch = np.sqrt(p * situation.inflation)
-    radii = np.sqrt(X_FACTORS) if request.x_radius is None else _fixed(request.x_radius / stretch)
-    limits = RESPONSE_BOUNDS if request.response_bound is None else _fixed(request.response_bound)
-    cut = _cut_off(situation, radii, limits)
-    kept = cut.kept[:, None]
-    x_radii = (radii * stretch)[:, None]
-    weights, spread = _best_weights(situation, x_radii, limits, request.weight)
-    variance = spread / (situation.mu * n * kept) ** 2 / situation.inflation
-    noise = p * variance * situation.coef_variance / (variance + situation.coef_variance)
-    misfit = _misfit(cut, situation) / kept**2
+    stretch = math.sqrt(situation.inflation)
+    candidates = _candidates(
+        situation.n_design, situation.n_responses, request.in_units_of(stretch)
+    )
+    cut = _cut_off(situation, candidates)
+    noise = _noise(situation, candidates, cut)
+    misfit = _misfit(situation, cut)
     bias = misfit + (1.0 - cut.inside) ** 2 * situation.signal
-    sampling = p / n
-    inefficiency = np.maximum(cut.second / cut.kept**2 - 1.0, 0.0)[:, None] * sampling
-    weight_of_misfit = 1.0 if situation.final else EARLY_MISFIT
-    total = np.maximum(noise, NEGLIGIBLE_NOISE * sampling) + inefficiency
-    total = total + bias - (1.0 - weight_of_misfit) * misfit
+    sampling = situation.n_design / situation.n_rows
+    inefficiency = np.maximum(cut.second / cut.kept**2 - 1.0, 0.0) * sampling
+    total = np.maximum(noise, NEGLIGIBLE_NOISE * sampling) + inefficiency + bias
+    if not situation.final:
+        total = total - (1.0 - EARLY_MISFIT) * misfit
     affordable = noise <= NOISE_ALLOWANCE * sampling
     if affordable.any():
         total = np.where(affordable, total, np.inf)
-    i, j = np.unravel_index(np.argmin(total), total.shape)
+    return _as_bounds(situation, candidates, cut, noise, bias, int(np.argmin(total)))
+
+
+@lru_cache(maxsize=32)
+def _candidates(p: int, q: int, request: BoundsRequest) -> _Candidates:
+    """Every combination of the grids, less what the user fixed."""
+    x_radii = np.sqrt(X_FACTORS * p)
+    if request.x_radius is not None:
+        x_radii = np.array([request.x_radius])
+    if request.weight is not None and request.response_bound is not None:
+        room = q * (request.weight * request.response_bound) ** 2
+        return _Candidates(
+            x_radii, np.full_like(x_radii, request.weight), np.sqrt(x_radii**2 + room)
+        )
+    x_radius, limit, share = (
+        grid.ravel() for grid in np.meshgrid(x_radii, RESPONSE_LIMITS, ROOM_SHARES)
+    )
+    squared = x_radius**2 * (1.0 + share)
+    weight = np.sqrt((squared - np.minimum(p, x_radius**2)) / q) / limit
+    if request.weight is not None:
+        weight = np.full_like(weight, request.weight)
+    if request.response_bound is not None:
+        weight = x_radius * np.sqrt(share / q) / request.response_bound
+    return _Candidates(x_radius, weight, np.sqrt(squared))
+
+
+def _noise(situation: Situation, candidates: _Candidates, cut: _Cut) -> Array:
+    """Squared error that noise adds to what is known already."""
+    spread = candidates.radius**4 * (1.0 / candidates.weight**2 + situation.signal)
+    variance = spread / (situation.mu * situation.n_rows * cut.kept) ** 2
+    known = situation.coef_variance
+    return np.asarray(situation.n_design * variance * known / (variance + known))
+
+
+def _as_bounds(
+    situation: Situation,
+    candidates: _Candidates,
+    cut: _Cut,
+    noise: Array,
+    bias: Array,
+    best: int,
+) -> Bounds:
+    """Write the best candidate down in the units of the whitened rows."""
+    stretch = math.sqrt(situation.inflation)
+    x_radius, weight = float(candidates.x_radius[best]), float(candidates.weight[best])
+    room = math.sqrt(float(candidates.radius[best]) ** 2 - x_radius**2)
     return Bounds(
-        x_radius=float(x_radii[i, 0]),
-        response_bound=float(limits[j]),
-        weight=float(weights[i, j]),
-        kept=float(cut.kept[i]),
-        noise=float(noise[i, j]),
-        bias=float(bias[i, j]),
+        x_radius=x_radius * stretch,
+        response_bound=room / weight / math.sqrt(situation.n_responses),
+        weight=weight * stretch,
+        kept=float(cut.kept[best]),
+        inside=float(cut.inside[best]),
+        noise=float(noise[best]),
+        bias=float(bias[best]),
     )
 
 
-def _fixed(value: float) -> Array:
-    """Return a grid of one candidate."""
-    return np.array([value], dtype=np.float64)
-
-
-def _best_weights(
-    situation: Situation, x_radii: Array, limits: Array, weight: float | None
-) -> tuple[Array, Array]:
-    """Weight a for each candidate and R^4 (1/a^2 + s) at it."""
-    q = situation.n_responses
-    if weight is None:
-        shares = WEIGHT_SHARES[:, None, None]
-        squared = shares * x_radii**2 / (q * limits**2)
-    else:
-        squared = np.full((1, len(x_radii), len(limits)), weight**2)
-    radius = x_radii**2 + squared * q * limits**2
-    spread = radius**2 * (1.0 / squared + situation.signal)
-    best = np.argmin(spread, axis=0)[None]
-    return (
-        np.sqrt(np.take_along_axis(squared, best, axis=0)[0]),
-        np.take_along_axis(spread, best, axis=0)[0],
-    )
-
-
-def _misfit(cut: _Cut, situation: Situation) -> Array:
+def _misfit(situation: Situation, cut: _Cut) -> Array:
     """Expected squared shift of the target when the model is not linear."""
     seen = _trust_in_rows(situation)
-    return seen**2 * cut.lost_mean + (1.0 - seen) * cut.lost / MISFIT_ROWS
+    shift = seen**2 * cut.lost_mean + (1.0 - seen) * cut.lost / MISFIT_ROWS
+    return np.asarray(shift / cut.kept**2)
 
 
 def _trust_in_rows(situation: Situation) -> float:
     """Weight of what public rows show against what is assumed."""
-    return (
-        0.0 if situation.rows is None else len(situation.rows) / (len(situation.rows) + MISFIT_ROWS)
-    )
+    count = 0 if situation.rows is None else len(situation.rows)
+    return count / (count + MISFIT_ROWS)
 
 
-def _cut_off(situation: Situation, radii: Array, limits: Array) -> _Cut:
+def _cut_off(situation: Situation, candidates: _Candidates) -> _Cut:
     """Blend what the model and the public rows say of each candidate."""
-    model = _cut_by_model(situation.n_design, radii, limits)
+    model = _cut_by_model(situation.n_design, situation.n_responses, candidates)
     if situation.rows is None or situation.residuals is None:
         return model
-    seen, w = (
-        _cut_by_rows(situation.rows, situation.residuals, radii, limits),
-        (_trust_in_rows(situation)),
-    )
+    seen = _cut_by_rows(situation.rows, situation.residuals, candidates)
+    w = _trust_in_rows(situation)
     return _Cut(
         kept=w * seen.kept + (1 - w) * model.kept,
         second=w * seen.second + (1 - w) * model.second,
@@ -256,45 +304,52 @@ def _cut_off(situation: Situation, radii: Array, limits: Array) -> _Cut:
     )
 
 
-def _cut_by_model(p: int, radii: Array, limits: Array) -> _Cut:
+@lru_cache(maxsize=32)
+def _cut_by_model(p: int, q: int, candidates: _Candidates) -> _Cut:
     """Student rows of mean square p and independent Student residuals of mean square 1."""
     norms, residuals, chances = _student_points(p)
-    c = np.minimum(1.0, radii[:, None] * np.sqrt(p) / norms)
-    scaled = (c[:, :, None] * residuals)[:, None]
-    clipped = np.minimum(scaled, limits[:, None, None])
-    lost = residuals - c[:, None, :, None] * clipped
+    c = np.minimum(1.0, candidates.x_radius[:, None] / norms)
+    limits = candidates.room(c * norms) / math.sqrt(q)
+    lost, inside = np.empty_like(c), np.empty_like(c)
+    for k in range(len(norms)):
+        scaled = c[:, k, None] * residuals
+        left = np.minimum(scaled, limits[:, k, None])
+        lost[:, k] = (residuals - c[:, k, None] * left) ** 2 @ chances
+        inside[:, k] = (scaled <= limits[:, k, None]) @ chances
+    second_moment = chances * norms**2
     return _Cut(
-        kept=(c * norms) ** 2 @ chances / p,
-        second=(c**2 * norms) ** 2 @ chances / p,
-        lost=lost**2 @ chances @ (chances * norms**2),
-        lost_mean=np.zeros((len(radii), len(limits))),
-        inside=(scaled <= limits[:, None, None]) @ chances @ chances,
+        kept=c**2 @ second_moment / p,
+        second=c**4 @ second_moment / p,
+        lost=lost @ second_moment,
+        lost_mean=np.zeros(len(c)),
+        inside=inside @ chances,
     )
 
 
-def _cut_by_rows(rows: Array, residuals: Array, radii: Array, limits: Array) -> _Cut:
+def _cut_by_rows(rows: Array, residuals: Array, candidates: _Candidates) -> _Cut:
     """What the candidates do to public rows, brought to the mean square the whitener intends."""
+    step = max(1, len(rows) // MOST_ROWS)
+    rows, residuals = rows[::step], residuals[::step]
     count, p = rows.shape
     rows = rows * np.sqrt(p / np.mean(np.sum(rows**2, axis=1)))
-    norms = np.sqrt(np.sum(rows**2, axis=1))
-    c = np.minimum(1.0, radii[:, None] * np.sqrt(p) / np.maximum(norms, 1e-300))
-    kept = np.mean((c * norms) ** 2, axis=1) / p
-    second = np.mean((c**2 * norms) ** 2, axis=1) / p
-    shape = len(radii), len(limits), residuals.shape[1]
-    lost, lost_mean, inside = np.empty(shape), np.empty(shape), np.empty(shape)
-    for k, u in enumerate(residuals.T):
-        for j, limit in enumerate(limits):
-            gone = u - c * np.clip(c * u, -limit, limit)
-            lost[:, j, k] = np.mean((gone * norms) ** 2, axis=1)
-            lost_mean[:, j, k] = np.sum((gone @ rows / count) ** 2, axis=1)
-            inside[:, j, k] = np.mean(np.abs(c * u) <= limit, axis=1)
-    return _Cut(kept, second, lost.mean(axis=2), lost_mean.mean(axis=2), inside.min(axis=2))
+    norms = np.maximum(np.sqrt(np.sum(rows**2, axis=1)), 1e-300)
+    c = np.minimum(1.0, candidates.x_radius[:, None] / norms)
+    lengths = np.maximum(np.sqrt(np.sum(residuals**2, axis=1)), 1e-300)
+    shorter = np.minimum(1.0, candidates.room(c * norms) / (c * lengths))
+    lost_share = 1.0 - c**2 * shorter
+    mean = np.stack([lost_share @ (rows * u[:, None]) / count for u in residuals.T])
+    return _Cut(
+        kept=c**2 @ norms**2 / count / p,
+        second=c**4 @ norms**2 / count / p,
+        lost=lost_share**2 @ (norms**2 * np.mean(residuals**2, axis=1)) / count,
+        lost_mean=np.mean(np.sum(mean**2, axis=2), axis=0),
+        inside=np.mean(shorter >= 1.0, axis=1),
+    )
 
 
-@lru_cache(maxsize=32)
 def _student_points(p: int) -> tuple[Array, Array, Array]:
     """Quadrature of the norm of a row and of the size of a residual, fine in the tail."""
-    edges = np.concatenate([np.linspace(1.0, 0.1, 41)[:-1], np.geomspace(0.1, 1e-8, 41)])
+    edges = np.concatenate([np.linspace(1.0, 0.1, 25)[:-1], np.geomspace(0.1, 1e-8, 25)])
     middles, chances = (edges[:-1] + edges[1:]) / 2, edges[:-1] - edges[1:]
     norms = np.sqrt(stats.f.isf(middles, p, ROW_TAIL))
     residuals = stats.t.isf(middles / 2, RESPONSE_TAIL)

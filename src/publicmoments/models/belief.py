@@ -103,5 +103,7 @@ def _conditioned(
     standardised = (vectors.T @ surprise) / np.sqrt(values)
     finite = values[np.isfinite(values)]
     evidence = -0.5 * float(standardised @ standardised + np.sum(np.log(finite)))
-    posterior = covariance - gain @ cross
+    # Joseph's form: a difference of covariances could come out negative when noise is very small.
+    rest = np.eye(len(mean)) - gain @ design
+    posterior = rest @ covariance @ rest.T + variance * gain @ gain.T
     return log_weight + evidence, mean + gain @ surprise, (posterior + posterior.T) / 2

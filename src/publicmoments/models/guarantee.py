@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, Decimal, localcontext
+from fractions import Fraction
 from importlib import metadata
 
+from publicmoments import __version__
 from publicmoments.models.passes import Measured, PassRecord
 from publicmoments.planner import pass_shares
-from publicmoments.privacy.budgets import GDP, ApproxDP, Budget
+from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
 from publicmoments.privacy.curves import gdp_delta, gdp_epsilon
 from publicmoments.privacy.noise_law import gram_noise_law
+from publicmoments.privacy.rounding import float_above
 from publicmoments.public import PublicMoments
 from publicmoments.report.card import Card, PassSummary
 
@@ -27,14 +32,20 @@ def spendable(privacy: Budget, dimension: int, l2_bound_squared: int, passes: in
 
     GDP and zCDP budgets are met exactly. An (epsilon, delta) budget must also pay for the distance
     between discrete and rounded Gaussian noise, (1 + exp(epsilon)) tau: that is set aside first.
+    Budgets too large or too small for the grid are refused here, before anything is spent.
     """
     total = privacy.to_gdp()
+    costs = total.split(*pass_shares(passes))
+    try:
+        laws = [gram_noise_law(l2_bound_squared, dimension, cost.mu) for cost in costs]
+        tau = math.fsum(law.gdp_extra_tv for law in laws)
+    except ValueError:
+        raise ValueError(
+            f"privacy must be a budget that noise on the integer grid can meet, with mu roughly "
+            f"between 1e-6 and 1e8, got {privacy!r} over {passes} passes"
+        ) from None
     if not isinstance(privacy, ApproxDP):
         return total
-    tau = sum(
-        gram_noise_law(l2_bound_squared, dimension, cost.mu).gdp_extra_tv
-        for cost in total.split(*pass_shares(passes))
-    )
     aside = (1.0 + math.exp(min(privacy.epsilon, 700.0))) * tau
     if not aside < privacy.delta / 2:
         raise ValueError(
@@ -56,7 +67,7 @@ def make_card(
     """Write the privacy card of a fit; everything on it is public or released."""
     records = measured.records
     extra_tv = sum(record.law.gdp_extra_tv for record in records)
-    rho = sum(record.law.rho(record.l2_bound_squared) for record in records)
+    rho = _total(record.law.rho(record.l2_bound_squared) for record in records)
     q = measured.knowledge.coef.shape[1]
     return Card(
         guarantee=_claim(measured.private, total, rho, privacy),
@@ -65,7 +76,7 @@ def make_card(
         mu=total.mu,
         rho=rho,
         extra_tv=extra_tv,
-        epsilon_delta=_curve(total.mu, extra_tv, privacy) if measured.private else (),
+        epsilon_delta=_curve(total.mu, rho, extra_tv, privacy) if measured.private else (),
         n_rows=n_rows,
         n_features=n_features,
         n_responses=q,
@@ -87,12 +98,25 @@ def _claim(private: bool, total: GDP, rho: float, privacy: Budget) -> str:
             "Never publish this model; fit again with random_state=None."
         )
     return (
-        f"Satisfies {rho:.6g}-zCDP exactly, and {total.mu:.6g}-Gaussian DP up to the extra delta "
-        f"stated. The budget asked for was {privacy!r}."
+        f"Satisfies {_upward(rho)}-zCDP exactly, and {_upward(total.mu)}-Gaussian DP up to the "
+        f"extra delta stated. The budget asked for was {privacy!r}."
     )
 
 
-def _curve(mu: float, extra_tv: float, privacy: Budget) -> tuple[tuple[float, float], ...]:
+def _total(numbers: Iterable[float]) -> float:
+    """Sum, rounded up once."""
+    return float_above(sum((Fraction(number) for number in numbers), Fraction(0)))
+
+
+def _upward(number: float) -> str:
+    """Print six digits, rounded up: a claim in words must not be smaller than the truth."""
+    with localcontext(prec=6, rounding=ROUND_CEILING):
+        return f"{float(+Decimal(number)):g}"
+
+
+def _curve(
+    mu: float, rho: float, extra_tv: float, privacy: Budget
+) -> tuple[tuple[float, float], ...]:
     """Points (epsilon, delta) of the guarantee, the stated one first."""
     points = []
     if isinstance(privacy, ApproxDP):
@@ -100,13 +124,15 @@ def _curve(mu: float, extra_tv: float, privacy: Budget) -> tuple[tuple[float, fl
         points.append((privacy.epsilon, max(delta, privacy.delta)))
     for delta in DELTAS:
         epsilon = _epsilon_with_extra(mu, extra_tv, delta)
-        if epsilon is not None:
-            points.append((epsilon, delta))
+        # The extra swamps large epsilons; the exact zCDP statement implies a point all the same.
+        points.append(
+            (ZCDP(rho).to_approx_dp(delta).epsilon if epsilon is None else epsilon, delta)
+        )
     return tuple(points)
 
 
 def _epsilon_with_extra(mu: float, extra_tv: float, delta: float) -> float | None:
-    """Smallest listed epsilon whose delta, the extra included, is at most ``delta``."""
+    """Epsilon at which the Gaussian curve with the extra is ``delta``; None where it never is."""
     epsilon = gdp_epsilon(mu, delta)
     for _ in range(50):
         aside = math.exp(min(epsilon, 700.0)) * extra_tv + extra_tv
@@ -137,6 +163,11 @@ def _summary(record: PassRecord) -> PassSummary:
 
 def _versions() -> dict[str, str]:
     """Versions that a rerun would need."""
-    names = ("publicmoments", "numpy", "scipy", "scikit-learn", "opendp")
-    versions = {name: metadata.version(name) for name in names}
-    return {"python": platform.python_version(), **versions}
+    versions = {"python": platform.python_version(), "publicmoments": __version__}
+    for name in ("numpy", "scipy", "scikit-learn", "opendp"):
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            # The budget is spent by now: a card with a gap is better than none.
+            versions[name] = "unknown"
+    return versions

@@ -178,18 +178,21 @@ def plan_pass(
 
 
 def updated_knowledge(
-    knowledge: Knowledge, released: NoisyGram, bounds: Bounds
+    knowledge: Knowledge, released: NoisyGram, bounds: Bounds, *, final: bool
 ) -> tuple[Knowledge, PublicFit]:
     """
     Add a release to what is known; post-processing, free of privacy cost.
 
-    In whitened coordinates the release holds H = E c^2 z z^T, h = E c^2 z u and E c^2 u^2, with
-    h = H g for the true deviation g. H is averaged with its expectation, each by its precision, and
-    the belief in g is conditioned on h. What is known then has a new start, a new whitener and a
-    new residual scale.
+    In whitened coordinates the release holds H = E c^2 z z^T, h = E c z v and E v^2, v being what
+    is left of c u. For the true deviation g, h is H g times the share of responses that are not cut
+    off. H is averaged with its expectation, each by its precision, and the belief in g is
+    conditioned on h. What is known then has a new start, a new whitener and a new residual scale.
     """
     p, q = knowledge.coef.shape
     gram, weight = released.noisy_gram, bounds.weight
+    # Predicted bias makes a pass count for less against later ones. The last one has the widest
+    # bounds: its bias is no reason to prefer those before it.
+    carried_bias = 0.0 if final else bounds.bias
     moment, moment_variance, fit = _combined_moment(knowledge, released, bounds)
     beliefs = []
     for k in range(q):
@@ -197,9 +200,9 @@ def updated_knowledge(
         belief = knowledge.beliefs[k].transformed(knowledge.unwhitener)
         variance = (released.offdiagonal_sd / weight) ** 2 * scale**2
         variance += moment_variance * min(float(np.trace(belief.covariance)), FLAT * scale**2 / 1e4)
-        variance += bounds.bias / p * bounds.kept**2 * knowledge.inflation * scale**2
+        variance += carried_bias / p * bounds.kept**2 * knowledge.inflation * scale**2
         observed = gram[:p, p + k] / weight * scale
-        beliefs.append(belief.updated(moment, observed, variance))
+        beliefs.append(belief.updated(bounds.inside * moment, observed, variance))
     steps = np.array([belief.mean for belief in beliefs]).T
     whitener, unwhitener = _rewhitened(knowledge, moment / bounds.kept)
     later = replace(

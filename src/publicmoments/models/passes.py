@@ -86,16 +86,17 @@ def run_passes(
     costs = total.split(*pass_shares(passes))
     records = []
     for number, cost in enumerate(costs, start=1):
+        final = number == passes
         recipe, bounds = plan_pass(
             knowledge,
             rows.n_rows,
             cost.mu,
-            final=number == passes,
+            final=final,
             fit_intercept=rows.fit_intercept,
             request=request,
         )
         released = measure(rows, recipe, cost, account, source)
         scale = tuple(float(s) for s in knowledge.scale)
-        knowledge, fit = updated_knowledge(knowledge, released, bounds)
+        knowledge, fit = updated_knowledge(knowledge, released, bounds, final=final)
         records.append(PassRecord(bounds, scale, cost, released.law, recipe.l2_bound_squared, fit))
     return Measured(knowledge, tuple(records), source.private)

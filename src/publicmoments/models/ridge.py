@@ -10,13 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from publicmoments.checks import non_negative, positive, positive_integer
+from publicmoments.checks import non_negative, positive_integer
 from publicmoments.models.guarantee import make_card, spendable
 from publicmoments.models.knowledge import Knowledge, initial_knowledge, plan_pass
+from publicmoments.models.parameters import (
+    check_seed,
+    check_switches,
+    checked_bound,
+    checked_budget,
+)
 from publicmoments.models.passes import Measured, run_passes
 from publicmoments.models.solve import ridge_coef
 from publicmoments.planner import BoundsRequest
-from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
+from publicmoments.privacy.budgets import GDP, Budget
 from publicmoments.public import PublicMoments
 from publicmoments.release import PrivateRows, noise_source, private_rows
 from publicmoments.report.card import Card
@@ -26,7 +32,7 @@ from publicmoments.warnings_ import PublicMomentsWarning
 __all__ = ["Ridge"]
 
 PASSES_WITH_FIT, PASSES_WITHOUT_FIT = 2, 4
-"""Default passes: a public fit leaves residuals to start with; without, passes work down to them."""
+"""Default passes: a public fit leaves residuals to start with, without one they come by and by."""
 
 MISFIT_Z = 6.0
 """Standard errors from which the public moments are said not to fit."""
@@ -183,17 +189,24 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
         ndarray of shape (n_rows,) or (n_rows, n_responses)
         """
         check_is_fitted(self)
-        checked = np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
-        return np.asarray(checked @ self.coef_.T + self.intercept_)
+        table = as_table(X, "X")
+        validate_data(self, X, reset=False, skip_check_array=True)
+        values = table.values()
+        if not np.isfinite(values).all():
+            raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
+        return np.asarray(values @ self.coef_.T + self.intercept_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that private noise differs from fit to fit."""
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags
 
     def _checked_parameters(self) -> tuple[float, Budget, BoundsRequest]:
         """Validate what does not depend on data."""
         alpha = non_negative("alpha", self.alpha)
-        if not isinstance(self.privacy, GDP | ApproxDP | ZCDP):
-            raise TypeError(
-                "privacy must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho), got "
-                f"{type(self.privacy).__name__}; state the total budget of the fit"
-            )
+        check_switches(fit_intercept=self.fit_intercept, anchor=self.anchor)
+        check_seed(self.random_state)
         if self.public is not None and not isinstance(self.public, PublicMoments):
             raise TypeError(
                 f"public must be PublicMoments or None, got {type(self.public).__name__}; "
@@ -203,15 +216,12 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
             raise ValueError(
                 f'on_invalid must be "raise" or "ignore", got on_invalid={self.on_invalid!r}'
             )
-        bounds = {
-            name: None if value is None else positive(name, value)
-            for name, value in (
-                ("x_radius", self.x_radius),
-                ("response_bound", self.response_bound),
-                ("response_weight", self.response_weight),
-            )
-        }
-        return alpha, self.privacy, BoundsRequest(*bounds.values())
+        request = BoundsRequest(
+            x_radius=checked_bound("x_radius", self.x_radius),
+            response_bound=checked_bound("response_bound", self.response_bound),
+            weight=checked_bound("response_weight", self.response_weight),
+        )
+        return alpha, checked_budget(self.privacy), request
 
     def _checked_public(self, features: Table, responses: Table) -> PublicMoments:
         """Match private tables with the public moments; assume identity moments without any."""
@@ -229,14 +239,15 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
                 PublicMomentsWarning,
                 stacklevel=3,
             )
-            return PublicMoments.identity(features.n_columns)
+            sizes = np.ones(responses.n_columns)
+            return PublicMoments.identity(features.n_columns, response_scale=sizes)
+        match_columns(features, self.public.columns, "X")
         d = len(self.public.second_moment)
         if features.n_columns != d:
             raise ValueError(
                 f"X has {features.n_columns} features, but the public moments have {d}; pass the "
                 "same columns to both"
             )
-        match_columns(features, self.public.columns, "X")
         _match_responses(responses, self.public)
         return self.public
 
@@ -301,3 +312,5 @@ def _match_responses(responses: Table, public: PublicMoments) -> None:
             f"y has {responses.n_columns} columns, but the public moments have "
             f"{len(public.response.scale)} responses; pass the same responses to both"
         )
+    elif responses.columns is not None:
+        match_columns(responses, public.response.names, "y")

@@ -10,6 +10,13 @@ from publicmoments.rows.recipe import RowRecipe
 __all__ = ["integer_rows"]
 
 PULL_BACK = 1.0 - 2.0**-12
+"""How much a row above the bound is shortened."""
+
+LARGE = 2.0**64
+"""Rows with a larger entry are scaled down before any product is taken."""
+
+HUGE = 2.0**500
+"""Bound on responses whose squares are to be taken."""
 
 
 def integer_rows(
@@ -21,9 +28,9 @@ def integer_rows(
     Parameters
     ----------
     design : ndarray of shape (rows, p)
-        Private rows, with the column of ones where the recipe has an intercept. Overwritten.
+        Private rows, with the column of ones where the recipe has an intercept. May be overwritten.
     responses : ndarray of shape (rows, q)
-        Their responses. Overwritten.
+        Their responses. May be overwritten.
     recipe : RowRecipe
         Public numbers only.
 
@@ -35,50 +42,69 @@ def integer_rows(
     -----
     **Releases.** Nothing: the rows are bounded, not noisy.
 
-    **Assumes.** Checked here: nothing about the values; NaN and infinity give zero rows. Owed by
-    the caller: blocks of one fixed shape, so that the linear algebra treats each row alike.
+    **Assumes.** Checked here: nothing about the values. A row that holds NaN, or infinity in the
+    design, becomes zero; an infinite response is shortened as a huge one is. Owed by the caller:
+    blocks of one fixed shape, so that the linear algebra treats each row alike.
 
     **Guarantee.** Each output row depends on its own input row only, and its squared norm, an
     exact integer, is at most ``recipe.l2_bound_squared``.
 
     **Why.** The bound is enforced on the integers: sums of their squares are exact in float64, a
     row above the bound is shortened toward zero, and one that would still be above it, or is not a
-    number, becomes zero.
+    number, becomes zero. Steps that are skipped where no row of the block needs them would leave
+    the rows that do not need them unchanged to the last bit.
 
-    **Numerics.** Each row is first divided by a power of two, exactly, so that its entries are at
-    most 1 and products cannot overflow; the factor returns with c, of which it is a part. Rounding
-    is to the nearest integer: rounding toward zero would shrink the Gram matrix.
+    **Numerics.** A row with an entry above 2^64 is first divided by a power of two, so that its
+    entries are at most 2 and their products cannot overflow; the factor returns with c, of which
+    it is a part. Rounding is to the nearest integer: rounding toward zero would shrink the Gram
+    matrix.
     """
+    p = recipe.n_design
     with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
-        magnitude = _power_of_two_above(np.abs(design).max(axis=1, initial=1.0))
-        design /= magnitude[:, None]
-        responses /= magnitude[:, None]
-        z = design @ recipe.whitener
-        norms = np.sqrt(np.einsum("ij,ij->i", z, z))
-        factor = np.minimum(magnitude, recipe.x_radius / norms)
-        responses -= design @ recipe.coef
-        responses *= factor[:, None]
-        responses /= recipe.scale
-        np.clip(responses, -recipe.response_bound, recipe.response_bound, out=responses)
-        z *= (factor / recipe.grid_unit)[:, None]
-        responses *= recipe.weight / recipe.grid_unit
-        return _on_grid(np.concatenate([z, responses], axis=1), recipe.l2_bound_squared)
+        magnitude = _scaled_down(design, responses)
+        bounded = design @ recipe.transform
+        z, u = bounded[:, :p], bounded[:, p:]
+        factor = np.minimum(magnitude, recipe.x_radius / np.sqrt(np.einsum("ij,ij->i", z, z)))
+        np.subtract(responses, u, out=u)
+        u *= recipe.weight / recipe.scale
+        bounded *= (factor / recipe.grid_unit)[:, None]
+        _shorten_responses(z, u, 2.0**recipe.grid_bits)
+        return _on_grid(bounded, recipe.l2_bound_squared)
+
+
+def _scaled_down(
+    design: NDArray[np.float64], responses: NDArray[np.float64]
+) -> NDArray[np.float64] | float:
+    """Divide rows with large entries by a power of two, in place; return the divisors."""
+    if max(design.max(), -design.min()) <= LARGE:
+        return 1.0
+    largest = np.abs(design).max(axis=1)
+    _, exponents = np.frexp(largest)
+    power = np.ldexp(1.0, np.minimum(exponents, 1023))
+    magnitude: NDArray[np.float64] = np.where(largest > LARGE, power, 1.0)
+    design /= magnitude[:, None]
+    responses /= magnitude[:, None]
+    return magnitude
+
+
+def _shorten_responses(z: NDArray[np.float64], u: NDArray[np.float64], radius: float) -> None:
+    """Shorten the responses, in place, until the whole row is no longer than the radius."""
+    # Their squares must not overflow; nothing this large keeps its size in any case.
+    np.clip(u, -HUGE, HUGE, out=u)
+    room = np.sqrt(np.maximum(radius**2 - np.einsum("ij,ij->i", z, z), 0.0))
+    length = np.sqrt(np.einsum("ij,ij->i", u, u))
+    u *= np.minimum(1.0, room / np.maximum(length, 1.0))[:, None]
 
 
 def _on_grid(rows: NDArray[np.float64], bound: int) -> NDArray[np.float64]:
-    """Round to integers and enforce the bound on their squared norms."""
+    """Round to integers and enforce the bound on their squared norms, in place."""
     np.rint(rows, out=rows)
-    squared = np.einsum("ij,ij->i", rows, rows)
     # Squares up to 2^53 are exact; beyond that the row is far above the bound in any case. The
-    # comparisons are written so that NaN gives zero.
-    factor = np.where(squared <= bound, 1.0, 0.0)
-    factor[(squared > bound) & (squared * PULL_BACK**2 <= bound * (1 - 1e-9))] = PULL_BACK
-    rows *= factor[:, None]
-    np.trunc(rows, out=rows)
-    return np.where(factor[:, None] > 0.0, rows, 0.0)
-
-
-def _power_of_two_above(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Smallest power of two that is at least each value; at most 2^1023."""
-    _, exponents = np.frexp(values)
-    return np.ldexp(1.0, np.minimum(exponents, 1023))
+    # comparisons are written so that NaN counts as above it.
+    squared = np.einsum("ij,ij->i", rows, rows)
+    above = ~(squared <= bound)
+    if above.any():
+        nearly = squared * PULL_BACK**2 <= bound * (1 - 1e-9)
+        rows[above & nearly] = np.trunc(rows[above & nearly] * PULL_BACK)
+        rows[above & ~nearly] = 0.0
+    return rows

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.checks import positive, positive_integer
+from publicmoments.privacy.noise_law import ENTRY_LIMIT
 
 __all__ = ["RowRecipe"]
 
@@ -18,9 +20,6 @@ GRID_BITS = 16
 EXACT_FLOAT_BITS = 53
 """Integers up to 2^53 are exact in float64, sums of products included."""
 
-SUM_BITS = 61
-"""Sums of squared norms stay below 2^61, inside 64-bit integers with room for noise."""
-
 
 @dataclass(frozen=True, eq=False)
 class RowRecipe:
@@ -28,9 +27,11 @@ class RowRecipe:
     Map from a private row (x, y) to a bounded integer row.
 
     With z = x @ whitener, u = (y - x @ coef) / scale and c = min(1, x_radius / ||z||), the bounded
-    row is r = (c z, weight clip(c u, -response_bound, response_bound)); it is divided by the grid
-    unit and rounded to integers. Scaling x and y by the same c is weighted least squares, which
-    does not bend a linear model, whatever the radius.
+    row is r = (c z, v): v is weight c u, shortened where ||r|| would exceed
+    R = sqrt(x_radius^2 + q (weight response_bound)^2). The row is divided by the grid unit and
+    rounded to integers. Scaling x and y by the same c is weighted least squares, which does not
+    bend a linear model, whatever the radius; features shorter than x_radius leave their room to the
+    responses.
 
     Parameters
     ----------
@@ -41,11 +42,17 @@ class RowRecipe:
     scale : ndarray of shape (q,)
         Scale of what is left of them.
     x_radius, response_bound, weight : float
-        Bound on c z, bound on each c u, weight of the responses within the row.
+        Bound on c z; bound that each c u can count on, beside features at x_radius; weight of the
+        responses within the row.
     fit_intercept : bool
         Whether a column of ones is appended to x.
     n_rows : int
         Number of rows to be summed, which is public; it limits how fine the grid may be.
+
+    Attributes
+    ----------
+    grid_bits : int
+        The radius R is 2^grid_bits grid units: 16, and less beyond about 2^30 rows.
 
     Notes
     -----
@@ -55,12 +62,12 @@ class RowRecipe:
     by the caller: every number here is public or the output of a paid release.
 
     **Guarantee.** `l2_bound_squared` bounds the squared norm of every integer row that
-    `integer_rows` returns, as an integer and without exception.
+    `integer_rows` returns, as an integer and without exception; n times it is below 2^62, so that
+    no sum over the rows leaves 64-bit integers, whatever the rows are.
 
-    **Why.** ||c z|| <= x_radius and |c u| <= response_bound give
-    ||r||^2 <= R^2 = x_radius^2 + q (weight response_bound)^2, and R is 2^bits grid units. Rounding
-    moves a vector of p + q entries by at most sqrt(p + q) / 2 units. `integer_rows` checks the
-    integers themselves, so that no rounding error upstream can break the bound.
+    **Why.** ||c z|| <= x_radius <= R leaves room for v, and ||r|| <= R is 2^bits grid units.
+    Rounding moves a vector of p + q entries by at most sqrt(p + q) / 2 units. `integer_rows` checks
+    the integers themselves, so that no rounding error upstream can break the bound.
     """
 
     whitener: NDArray[np.float64] = field(repr=False)
@@ -71,13 +78,15 @@ class RowRecipe:
     weight: float
     fit_intercept: bool
     n_rows: int
-    grid_bits: int = GRID_BITS
+    grid_bits: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Validate what the guarantee rests on."""
         for name in ("x_radius", "response_bound", "weight"):
             object.__setattr__(self, name, positive(name, getattr(self, name)))
         positive_integer("n_rows", self.n_rows)
+        if self.coef.ndim != 2 or 0 in self.coef.shape:
+            raise ValueError(f"coef must have shape (p, q) with entries, got {self.coef.shape}")
         p, q = self.coef.shape
         if self.whitener.shape != (p, p) or self.scale.shape != (q,):
             raise ValueError(
@@ -88,9 +97,28 @@ class RowRecipe:
             raise ValueError("whitener and coef must be finite")
         if not (np.isfinite(self.scale) & (self.scale > 0)).all():
             raise ValueError("scale must be positive and finite")
-        # A sum of n squared norms must fit; beyond 2^29 rows the grid is coarsened.
-        room = (SUM_BITS - math.ceil(math.log2(self.n_rows + 1))) // 2
-        object.__setattr__(self, "grid_bits", min(self.grid_bits, room))
+        object.__setattr__(self, "grid_bits", self._finest_grid())
+        if not 0.0 < self.grid_unit * self.grid_unit < math.inf:
+            raise ValueError(
+                f"x_radius, response_bound and weight must have squares within floats, got "
+                f"x_radius={self.x_radius!r}, response_bound={self.response_bound!r}, "
+                f"weight={self.weight!r}; rescale the whitener and scale"
+            )
+
+    def _finest_grid(self) -> int:
+        """Most bits, at most GRID_BITS, for which a sum over all rows stays below the limit."""
+        for bits in range(GRID_BITS, 0, -1):
+            if self.n_rows * _squared_bound(bits, self.dimension) < ENTRY_LIMIT:
+                return bits
+        raise ValueError(
+            f"n_rows must leave room for a grid in 64-bit integers, got n_rows={self.n_rows} with "
+            f"rows of {self.dimension} entries; sum fewer rows"
+        )
+
+    @cached_property
+    def transform(self) -> NDArray[np.float64]:
+        """Whitener and coef side by side: one product gives z and the fit."""
+        return np.concatenate([self.whitener, self.coef], axis=1)
 
     @property
     def n_design(self) -> int:
@@ -105,8 +133,8 @@ class RowRecipe:
     @property
     def radius(self) -> float:
         """Bound R on the norm of a row before it is put on the grid."""
-        responses = self.coef.shape[1] * (self.weight * self.response_bound) ** 2
-        return math.sqrt(self.x_radius**2 + responses)
+        responses = math.sqrt(self.coef.shape[1]) * self.weight * self.response_bound
+        return math.hypot(self.x_radius, responses)
 
     @property
     def grid_unit(self) -> float:
@@ -116,9 +144,14 @@ class RowRecipe:
     @property
     def l2_bound_squared(self) -> int:
         """Integer bound on the squared norm of an integer row."""
-        return math.ceil((2.0**self.grid_bits + math.sqrt(self.dimension) / 2 + 1e-6) ** 2)
+        return _squared_bound(self.grid_bits, self.dimension)
 
     @property
     def max_block_rows(self) -> int:
         """Most rows whose float64 Gram matrix is still exact."""
         return int(2**EXACT_FLOAT_BITS // self.l2_bound_squared)
+
+
+def _squared_bound(bits: int, dimension: int) -> int:
+    """Square of 2^bits grid units plus what rounding adds, with a margin for float errors."""
+    return math.ceil((2.0**bits + math.sqrt(dimension) / 2 + 1e-6) ** 2)

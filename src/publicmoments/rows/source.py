@@ -89,11 +89,11 @@ class PrivateRows:
 
     def _settle_invalid(self, design: NDArray[np.float64], responses: NDArray[np.float64]) -> None:
         """Refuse rows with NaN or infinity, or zero them, as the user chose."""
-        sound = np.isfinite(design).all(axis=1) & np.isfinite(responses).all(axis=1)
-        if sound.all():
+        if np.isfinite(design).all() and np.isfinite(responses).all():
             return
         if not self.ignore_invalid:
             raise InvalidRows(self._complaint(design, responses))
+        sound = np.isfinite(design).all(axis=1) & np.isfinite(responses).all(axis=1)
         design[~sound] = 0.0
         responses[~sound] = 0.0
 

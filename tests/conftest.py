@@ -1,0 +1,68 @@
+"""Makers of recipes and private tables, shared by the tests of the private side."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from publicmoments.rows import PrivateRows, RowRecipe
+from publicmoments.tables import as_responses, as_table
+
+
+@pytest.fixture(scope="session")
+def make_recipe() -> Callable[..., RowRecipe]:
+    """Make a recipe with R = hypot(3, 4) = 5 for one response, unless told otherwise."""
+
+    def make(p: int = 2, q: int = 1, **changes: Any) -> RowRecipe:
+        arguments: dict[str, Any] = {
+            "whitener": np.eye(p),
+            "coef": np.zeros((p, q)),
+            "scale": np.ones(q),
+            "x_radius": 3.0,
+            "response_bound": 4.0,
+            "weight": 1.0,
+            "fit_intercept": False,
+            "n_rows": 100,
+        }
+        return RowRecipe(**(arguments | changes))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_rows() -> Callable[..., PrivateRows]:
+    """Hand a table and its responses to the private side."""
+
+    def make(
+        X: Any, y: Any, fit_intercept: bool = False, ignore_invalid: bool = False
+    ) -> PrivateRows:
+        return PrivateRows(as_table(X), as_responses(y), fit_intercept, ignore_invalid)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def worst_neighbours() -> Callable[[RowRecipe], tuple[tuple[Any, Any], tuple[Any, Any]]]:
+    """
+    Make two rows (x, y) that a recipe maps to full-length rows at right angles.
+
+    With z1 = a e1, z2 = a (b^2 / a^2, sqrt(1 - b^4 / a^4)) and responses b and -b in bounded units,
+    z1.z2 - b^2 = 0. Both lie far outside the radius and are brought to it by the recipe.
+    """
+
+    def make(recipe: RowRecipe) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        p, q = recipe.coef.shape
+        a, b = recipe.x_radius, np.sqrt(q) * recipe.weight * recipe.response_bound
+        cosine = (b / a) ** 2
+        assert cosine == pytest.approx(1.0) if p == 1 else cosine <= 1.0
+        directions = np.zeros((2, p))
+        directions[:, 0] = 1.0, cosine
+        if p > 1:
+            directions[1, 1] = np.sqrt(1.0 - cosine**2)
+        X = 1e3 * a * directions @ np.linalg.inv(recipe.whitener)
+        residuals = 2e3 * recipe.response_bound * recipe.scale * np.array([[1.0], [-1.0]])
+        Y = X @ recipe.coef + residuals
+        return (X[0], Y[0]), (X[1], Y[1])
+
+    return make

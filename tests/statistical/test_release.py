@@ -1,0 +1,63 @@
+"""Through the door: released entries have the claimed noise, and not one that is 20 % off."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from publicmoments.engines import sum_rows
+from publicmoments.privacy import GDP, Account
+from publicmoments.privacy.noise import SeededNoise, SystemNoise
+from publicmoments.release import measure
+
+RELEASES = 300
+# Two-sided level of every test here; failing by chance is out of the question.
+LEVEL = 1e-9
+
+
+def scale_accepted(errors: np.ndarray, noise_sd: float) -> bool:
+    """Whether the errors fit independent Gaussians of mean zero and this sd."""
+    statistic = float(np.sum((errors / noise_sd) ** 2))
+    tails = chi2.cdf(statistic, errors.size), chi2.sf(statistic, errors.size)
+    return min(tails) > LEVEL / 2
+
+
+@pytest.fixture(scope="module", params=[SystemNoise(), SeededNoise(77)], ids=repr)
+def errors(request, make_recipe, make_rows):
+    """Errors of many releases of one tiny table, on and off the diagonal, and the claims."""
+    rng = np.random.default_rng(12)
+    rows = make_rows(rng.normal(size=(6, 8)), rng.normal(size=6), fit_intercept=True)
+    recipe = make_recipe(9, coef=rng.normal(size=(9, 1)), fit_intercept=True, n_rows=6)
+    truth = sum_rows(rows, recipe).exact_gram * recipe.grid_unit**2 / 6
+    released = [
+        measure(rows, recipe, GDP(0.7), Account(GDP(1.0)), request.param) for _ in range(RELEASES)
+    ]
+    noise = np.stack([one.noisy_gram for one in released]) - truth
+    above = np.triu_indices(10, k=1)
+    claims = released[0].diagonal_sd, released[0].offdiagonal_sd
+    return np.diagonal(noise, axis1=1, axis2=2).ravel(), noise[:, above[0], above[1]], claims
+
+
+def test_claimed_noise_is_accepted(errors):
+    diagonal, off_diagonal, (diagonal_sd, offdiagonal_sd) = errors
+    assert scale_accepted(diagonal, diagonal_sd)
+    assert scale_accepted(off_diagonal, offdiagonal_sd)
+
+
+@pytest.mark.parametrize("factor", [1.2, 1 / 1.2])
+def test_noise_20_percent_off_is_rejected(errors, factor):
+    diagonal, off_diagonal, (diagonal_sd, offdiagonal_sd) = errors
+    assert not scale_accepted(diagonal, factor * diagonal_sd)
+    assert not scale_accepted(off_diagonal, factor * offdiagonal_sd)
+
+
+def test_the_claim_is_the_gaussian_mechanism_in_physical_units(errors):
+    # sqrt(2) R^2 / (mu n) = sqrt(2) 25 / (0.7 * 6)
+    _, _, (diagonal_sd, offdiagonal_sd) = errors
+    assert diagonal_sd == pytest.approx(8.4179, rel=1e-4)
+    assert offdiagonal_sd == pytest.approx(5.9524, rel=1e-4)
+
+
+def test_noise_has_mean_zero(errors):
+    diagonal, off_diagonal, (diagonal_sd, offdiagonal_sd) = errors
+    for noise, noise_sd in ((diagonal, diagonal_sd), (off_diagonal, offdiagonal_sd)):
+        assert abs(noise.mean()) < 6.5 * noise_sd / np.sqrt(noise.size)
