@@ -29,7 +29,7 @@ data; infinity would be a perfectly linear model."""
 ROW_TAIL, RESPONSE_TAIL = 10.0, 8.0
 """Degrees of freedom of the Student laws that stand in for rows and residuals nobody has seen."""
 
-NOISE_ALLOWANCE = 0.13
+NOISE_ALLOWANCE = 0.14
 """Where it can be had, noise variance stays below this share of the sampling variance p / n."""
 
 NEGLIGIBLE_NOISE = 0.02

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge as PlainRidge
 
 from publicmoments import GDP, PublicMoments, Ridge
-from publicmoments.models import knowledge, ridge
-from publicmoments.release import RowRecipe
+from publicmoments.models import ridge
+from publicmoments.rows import recipe
 
 N, N_PUBLIC, D = 2000, 300, 4
-FINE_GRID = 24
+FINE_GRID = 22
 """Bits of a grid so fine that rounding is below the tolerance; the sums are still exact."""
 
 BUDGET = GDP(1e6)
@@ -34,7 +32,7 @@ class Silence:
 @pytest.fixture
 def noise_off(monkeypatch):
     monkeypatch.setattr(ridge, "noise_source", lambda random_state: Silence())
-    monkeypatch.setattr(knowledge, "RowRecipe", partial(RowRecipe, grid_bits=FINE_GRID))
+    monkeypatch.setattr(recipe, "GRID_BITS", FINE_GRID)
 
 
 def sample(q):
@@ -69,7 +67,7 @@ def bounds_beyond(X, public, fit_intercept):
     design = public.design(fit_intercept=fit_intercept)
     rows = np.column_stack([X, np.ones(len(X))]) if fit_intercept else X
     longest = np.linalg.norm(rows @ design.whitener, axis=1).max()
-    return {"x_radius": 8.0 * longest, "response_bound": 60.0}
+    return {"x_radius": 3.0 * longest, "response_bound": 20.0}
 
 
 def relative_error(model, plain):
@@ -133,4 +131,5 @@ def test_the_default_grid_costs_nearly_nothing(monkeypatch):
     public = public_rows(X[:N_PUBLIC], y[:N_PUBLIC])
     X, y = X[N_PUBLIC:], y[N_PUBLIC:]
     model = Ridge(privacy=BUDGET, public=public, x_radius=8.0, response_bound=8.0).fit(X, y)
-    assert relative_error(model, PlainRidge(alpha=0.0).fit(X, y)) < 1e-5
+    # Far below the sampling error, which is near 1e-2 here.
+    assert relative_error(model, PlainRidge(alpha=0.0).fit(X, y)) < 1e-4

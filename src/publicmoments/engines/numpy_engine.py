@@ -64,10 +64,11 @@ def sum_rows(
     grid. Blocks have one shape, padded with zero rows, and one layout, and the linear algebra
     runs single-threaded within a block, so a row meets the same arithmetic wherever it stands.
 
-    **Numerics.** The sum is the same for every order of the rows and every number of threads.
-    Another shape of block or another linear algebra library may whiten a row with another last
-    bit, and so move an entry that lies within that bit of a tie to the next integer; the bound on
-    the row, and with it the privacy of the sum, is not touched.
+    **Numerics.** The sum is the same for every number of threads and, with kernels such as those
+    of OpenBLAS, for every order of the rows. Another shape of block or another linear algebra
+    library may whiten a row with another last bit, and so move an entry that lies within that bit
+    of a tie to the next integer. What a row becomes may then depend on where it stands, but never
+    on other rows, and its bound holds: the privacy of the sum is not touched.
     """
     if rows.n_rows != recipe.n_rows:
         raise ValueError(

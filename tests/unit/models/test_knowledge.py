@@ -1,0 +1,117 @@
+"""What public moments and releases add up to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from publicmoments import GDP, PublicMoments
+from publicmoments.models.knowledge import initial_knowledge, plan_pass
+from publicmoments.models.passes import run_passes
+from publicmoments.planner import BoundsRequest
+from publicmoments.release import noise_source, private_rows
+from publicmoments.tables import as_responses, as_table
+
+COEF = np.array([1.0, -2.0, 0.5])
+
+
+def draw(n, rng, residual_sd=0.5):
+    X = rng.standard_normal((n, 3)) @ np.diag([1.0, 5.0, 0.2])
+    return X, X @ COEF + residual_sd * rng.standard_normal(n)
+
+
+def start(n_public=200, *, labelled=True, anchor=True, seed=0):
+    X, y = draw(n_public, np.random.default_rng(seed))
+    if labelled:
+        public = PublicMoments.from_rows(X, response=y)
+    else:
+        scale = float(np.sqrt(np.mean(y**2)))
+        public = PublicMoments.from_matrix(X.T @ X / n_public, n=n_public, response_scale=scale)
+    return initial_knowledge(public.design(fit_intercept=False), 1, anchor)
+
+
+def rows_of(X, y):
+    return private_rows(as_table(X), as_responses(y), fit_intercept=False, ignore_invalid=False)
+
+
+def measured(knowledge, passes, mu, n=20_000, seed=1, noise_seed=0):
+    X, y = draw(n, np.random.default_rng(seed))
+    return (
+        X,
+        y,
+        run_passes(
+            knowledge,
+            rows_of(X, y),
+            GDP(mu),
+            passes,
+            request=BoundsRequest(),
+            source=noise_source(noise_seed),
+        ),
+    )
+
+
+def test_a_public_fit_starts_with_its_own_sampling_error():
+    knowledge = start(n_public=200)
+    # Residual sd 0.5, three coefficients, 200 rows: E error^2 of predictions is 3 x 0.25 / 200.
+    assert knowledge.prediction_error(0) == pytest.approx(3 * 0.25 / 200, rel=0.2)
+    assert knowledge.scale[0] == pytest.approx(0.5, rel=0.15)
+
+
+def test_without_a_fit_the_start_is_zero_and_the_scale_that_of_the_response():
+    knowledge = start(labelled=False)
+    assert not knowledge.coef.any()
+    assert knowledge.scale[0] == pytest.approx(np.sqrt(1 + 100 + 0.01 + 0.25), rel=0.15)
+
+
+def test_each_pass_shrinks_the_residual_scale_down_to_the_noise_of_the_model():
+    _, _, result = measured(start(labelled=False), passes=4, mu=1.0)
+    scales = [record.scale[0] for record in result.records]
+    assert scales[0] > 8.0
+    assert scales[-1] == pytest.approx(0.5, rel=0.2)
+    assert scales == sorted(scales, reverse=True)
+
+
+def test_later_passes_gain_on_one_pass_at_the_same_total_budget():
+    errors = {1: [], 4: []}
+    for passes, found in errors.items():
+        for seed in range(8):
+            X, y, result = measured(
+                start(labelled=False), passes, mu=0.3, seed=seed + 1, noise_seed=seed
+            )
+            away = result.knowledge.coef[:, 0] - np.linalg.lstsq(X, y, rcond=None)[0]
+            found.append(np.sqrt(np.mean((X @ away) ** 2)))
+    assert np.median(errors[4]) < np.median(errors[1]) / 10
+
+
+def test_the_predicted_error_is_the_realised_one():
+    predicted, realised = [], []
+    for seed in range(30):
+        X, y, result = measured(start(seed=seed), passes=2, mu=0.2, seed=seed + 99, noise_seed=seed)
+        away = result.knowledge.coef[:, 0] - np.linalg.lstsq(X, y, rcond=None)[0]
+        realised.append(np.mean((X @ away) ** 2))
+        predicted.append(result.knowledge.prediction_error(0))
+    ratio = np.sqrt(np.mean(realised) / np.mean(predicted))
+    assert 0.75 < ratio < 1.33
+
+
+def test_what_the_passes_cost_composes_to_the_total():
+    _, _, result = measured(start(), passes=3, mu=0.7)
+    assert sum(record.cost.mu**2 for record in result.records) == pytest.approx(0.49)
+    assert sum(r.law.rho(r.l2_bound_squared) for r in result.records) <= 0.49 / 2
+
+
+def test_no_anchor_means_no_opinion():
+    knowledge = start(anchor=False)
+    assert knowledge.prediction_error(0) > 1e6 * start().prediction_error(0)
+    assert knowledge.effective_n == 0.0
+    assert knowledge.coef == pytest.approx(start().coef)
+
+
+def test_plans_do_not_look_at_rows():
+    knowledge = start()
+    recipe, bounds = plan_pass(
+        knowledge, 1_000, 1.0, final=True, fit_intercept=False, request=BoundsRequest()
+    )
+    assert recipe.n_rows == 1_000
+    assert recipe.x_radius == bounds.x_radius
+    assert recipe.coef is knowledge.coef
