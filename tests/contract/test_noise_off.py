@@ -39,7 +39,7 @@ def sample(q):
     """Correlated features off the origin, responses with residuals; public rows first."""
     rng = np.random.default_rng(7)
     X = rng.normal(2.0, 1.0, size=(N_PUBLIC + N, D)) @ rng.normal(size=(D, D))
-    Y = X @ rng.normal(size=(D, q)) + 1.0 + 0.5 * rng.normal(size=(N_PUBLIC + N, q))
+    Y = X @ rng.normal(size=(D, q)) + 1.0 + 0.1 * rng.normal(size=(N_PUBLIC + N, q))
     return X, Y[:, 0] if q == 1 else Y
 
 
@@ -67,7 +67,7 @@ def bounds_beyond(X, public, fit_intercept):
     design = public.design(fit_intercept=fit_intercept)
     rows = np.column_stack([X, np.ones(len(X))]) if fit_intercept else X
     longest = np.linalg.norm(rows @ design.whitener, axis=1).max()
-    return {"x_radius": 3.0 * longest, "response_bound": 20.0}
+    return {"x_radius": 5.0 * longest, "response_bound": 20.0}
 
 
 def relative_error(model, plain):

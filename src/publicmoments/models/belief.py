@@ -68,6 +68,12 @@ class CoefBelief:
         covariances = matrix @ self.covariances @ matrix.T
         return CoefBelief(self.log_weights, self.means @ matrix.T, covariances)
 
+    def surprise(self, design: Array, observed: Array, variance: float) -> float:
+        """Squared distance of ``observed`` from what the belief predicts, in its own units."""
+        predicted = design @ self.covariance @ design + variance * np.eye(len(observed))
+        away = observed - design @ self.mean
+        return float(away @ np.linalg.pinv(predicted, hermitian=True) @ away)
+
     def updated(self, design: Array, observed: Array, variance: float) -> CoefBelief:
         """
         Condition on ``observed = design @ coefficients + noise``, noise of the given variance.

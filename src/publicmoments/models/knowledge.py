@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
+from publicmoments.models.agreement import fit_agreement, moment_agreement
 from publicmoments.models.belief import CoefBelief
 from publicmoments.planner import Bounds, BoundsRequest, Situation, choose_bounds
 from publicmoments.public import PublicDesign
@@ -24,6 +26,13 @@ FLAT = 1e8
 """Prior variance, relative to the response, that stands for no opinion."""
 
 MOST_INFLATION = 3.0
+
+OUTGROWN = 9.0, 0.6
+"""Residuals have outgrown their scale when their mean square is this many times the expected one,
+or when it has come this share of the way to the squared bound, which is the most it can be."""
+
+WIDENED = 30.0
+"""Times the bound by which a scale that was outgrown is widened: too wide is soon mended."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +56,8 @@ class Knowledge:
         Root mean square of the residuals about the true coefficients, where public rows told it.
     rows, responses : ndarray or None
         Public rows with their responses.
+    response_scale : ndarray of shape (q,)
+        Root mean square of the responses, public or assumed.
     """
 
     whitener: Array = field(repr=False)
@@ -58,6 +69,7 @@ class Knowledge:
     noise_scale: Array | None
     rows: Array | None = field(repr=False)
     responses: Array | None = field(repr=False)
+    response_scale: Array
 
     @property
     def second_moment(self) -> Array:
@@ -86,15 +98,21 @@ class Knowledge:
 @dataclass(frozen=True)
 class PublicFit:
     """
-    How well a released second moment agrees with what public data led to expect.
+    How well a release agrees with what public data led to expect.
 
     Parameters
     ----------
     z_score : float
-        Standardised distance; about standard normal when the populations agree.
+        Distance of the second moments, in standard errors; 0 without public moments.
+    response_z : float
+        Distance of the release from the public fit, likewise; 0 without one.
+    outgrown : bool
+        Whether residuals were far larger than expected, so that the bound cut most of them.
     """
 
     z_score: float
+    response_z: float = 0.0
+    outgrown: bool = False
 
 
 def initial_knowledge(design: PublicDesign, n_responses: int, anchor: bool) -> Knowledge:
@@ -130,6 +148,7 @@ def initial_knowledge(design: PublicDesign, n_responses: int, anchor: bool) -> K
         noise_scale=noise_scale,
         rows=design.rows if noise_scale is not None else None,
         responses=design.responses if noise_scale is not None else None,
+        response_scale=response_scale,
     )
 
 
@@ -194,7 +213,7 @@ def updated_knowledge(
     # bounds: its bias is no reason to prefer those before it.
     carried_bias = 0.0 if final else bounds.bias
     moment, moment_variance, fit = _combined_moment(knowledge, released, bounds)
-    beliefs = []
+    beliefs, response_z = [], 0.0
     for k in range(q):
         scale = float(knowledge.scale[k])
         belief = knowledge.beliefs[k].transformed(knowledge.unwhitener)
@@ -202,6 +221,9 @@ def updated_knowledge(
         variance += moment_variance * min(float(np.trace(belief.covariance)), FLAT * scale**2 / 1e4)
         variance += carried_bias / p * bounds.kept**2 * knowledge.inflation * scale**2
         observed = gram[:p, p + k] / weight * scale
+        if knowledge.noise_scale is not None:
+            surprise = belief.surprise(bounds.inside * moment, observed, variance)
+            response_z = max(response_z, fit_agreement(surprise, p, knowledge.effective_n - p))
         beliefs.append(belief.updated(bounds.inside * moment, observed, variance))
     steps = np.array([belief.mean for belief in beliefs]).T
     whitener, unwhitener = _rewhitened(knowledge, moment / bounds.kept)
@@ -213,7 +235,57 @@ def updated_knowledge(
         coef=knowledge.coef + knowledge.whitener @ steps,
         beliefs=tuple(b.moved(b.mean).transformed(knowledge.whitener) for b in beliefs),
     )
-    return replace(later, scale=_new_scale(knowledge, later, released, bounds, moment, steps)), fit
+    later = replace(later, scale=_new_scale(knowledge, later, released, bounds, moment, steps))
+    outgrown = _outgrown(knowledge, released, bounds)
+    fit = replace(fit, response_z=response_z, outgrown=bool(outgrown.any()))
+    if fit.outgrown and not final:
+        later = _started_again(knowledge, later, outgrown, bounds)
+    return later, fit
+
+
+def _outgrown(knowledge: Knowledge, released: NoisyGram, bounds: Bounds) -> NDArray[np.bool_]:
+    """Tell which responses have residuals far above their scale, beyond what noise explains."""
+    p, q = knowledge.coef.shape
+    times, share = OUTGROWN
+    unit = bounds.weight**2 * bounds.kept
+    squares = np.diag(released.noisy_gram)
+    least = (squares[p:] - 4.0 * released.diagonal_sd) / unit
+    # What features leave of the radius is the most that responses can fill.
+    most = max(released.recipe.radius**2 - float(squares[:p].sum()), 0.0) / unit / q
+    return np.asarray(least > min(times, (1 - share) * _clipped_square(most) + share * most))
+
+
+def _clipped_square(most: float) -> float:
+    """Mean of min(u^2, most) for a standard normal u."""
+    bound = math.sqrt(most)
+    return float(1.0 - 2.0 * bound * norm.pdf(bound) - 2.0 * (1.0 - most) * norm.sf(bound))
+
+
+def _started_again(
+    before: Knowledge, after: Knowledge, outgrown: NDArray[np.bool_], bounds: Bounds
+) -> Knowledge:
+    """
+    Forget the public fit of responses that it does not fit, and widen scales that were too small.
+
+    A clipped residual tells little but its sign: no later pass could find its way back.
+    """
+    inverse = after.whitener @ after.whitener.T
+    coef, scale, beliefs = after.coef.copy(), after.scale.copy(), list(after.beliefs)
+    for k in np.flatnonzero(outgrown):
+        scale[k] = WIDENED * bounds.response_bound * before.scale[k]
+        if before.noise_scale is not None:
+            scale[k] = max(scale[k], before.response_scale[k])
+            coef[:, k] = 0.0
+        beliefs[k] = _belief_without_fit(after.second_moment, inverse, float(scale[k]))
+    return replace(
+        after,
+        coef=coef,
+        scale=scale,
+        beliefs=tuple(beliefs),
+        noise_scale=None,
+        rows=None,
+        responses=None,
+    )
 
 
 def _combined_moment(
@@ -228,8 +300,11 @@ def _combined_moment(
     # In isometric coordinates an entry's variance is that of an off-diagonal one.
     entries = p * (p + 1) / 2
     distance = float(np.sum((noisy - expected) ** 2)) / (2 * entries)
-    ratio = distance / (expected_variance + noise_variance)
-    fit = PublicFit(z_score=(ratio - 1.0) * math.sqrt(entries / 2.0))
+    z_score = 0.0
+    if knowledge.effective_n > 0:
+        sd = released.offdiagonal_sd
+        z_score = moment_agreement(noisy, bounds.kept, sd, knowledge.effective_n)
+    fit = PublicFit(z_score)
     # A distance that neither noise nor sampling explains says that the populations differ: then
     # the expectation is trusted as little as the distance asks for.
     expected_variance = max(expected_variance, distance - noise_variance)

@@ -46,6 +46,7 @@ def run_passes(
     total: GDP,
     passes: int,
     *,
+    restart_passes: int | None = None,
     request: BoundsRequest,
     source: NoiseSource,
 ) -> Measured:
@@ -62,6 +63,9 @@ def run_passes(
         Budget of all passes together.
     passes : int
         How many; a public number.
+    restart_passes : int, optional
+        How many to spend the rest of the budget on, if the first pass shows that the public fit
+        is of no use; by default as many as are left.
     request : BoundsRequest
         Bounds the user insists on.
     source : NoiseSource
@@ -84,9 +88,10 @@ def run_passes(
     """
     account = Account(total)
     costs = total.split(*pass_shares(passes))
-    records = []
-    for number, cost in enumerate(costs, start=1):
-        final = number == passes
+    records: list[PassRecord] = []
+    while costs:
+        cost = costs.pop(0)
+        final = not costs
         recipe, bounds = plan_pass(
             knowledge,
             rows.n_rows,
@@ -98,5 +103,7 @@ def run_passes(
         released = measure(rows, recipe, cost, account, source)
         scale = tuple(float(s) for s in knowledge.scale)
         knowledge, fit = updated_knowledge(knowledge, released, bounds, final=final)
+        if fit.outgrown and costs and not records and restart_passes is not None:
+            costs = GDP(account.remaining).split(*pass_shares(restart_passes))
         records.append(PassRecord(bounds, scale, cost, released.law, recipe.l2_bound_squared, fit))
     return Measured(knowledge, tuple(records), source.private)

@@ -34,7 +34,10 @@ __all__ = ["Ridge"]
 PASSES_WITH_FIT, PASSES_WITHOUT_FIT = 2, 4
 """Default passes: a public fit leaves residuals to start with, without one they come by and by."""
 
-MISFIT_Z = 6.0
+PASSES_AFTER_RESTART = 3
+"""Passes that are left when the first one shows that the public fit is of no use."""
+
+MISFIT_Z = 5.0
 """Standard errors from which the public moments are said not to fit."""
 
 
@@ -167,7 +170,15 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
         knowledge = initial_knowledge(design, rows.n_responses, bool(self.anchor))
         passes = self._number_of_passes(has_fit=knowledge.noise_scale is not None)
         total = _budget(privacy, knowledge, rows, passes, request)
-        measured = run_passes(knowledge, rows, total, passes, request=request, source=source)
+        measured = run_passes(
+            knowledge,
+            rows,
+            total,
+            passes,
+            restart_passes=PASSES_AFTER_RESTART if self.passes == "auto" else None,
+            request=request,
+            source=source,
+        )
         self._keep(measured, alpha, features, responses)
         self.card_: Card = make_card(
             measured, total, privacy, public, n_rows=rows.n_rows, n_features=features.n_columns
@@ -272,13 +283,20 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
             del self.feature_names_in_
 
     def _warn_of_misfit(self, public: PublicMoments) -> None:
-        """Warn when the released second moment is far from the public one."""
-        if self.anchor and not public.assumed and self.card_.public_fit_z > MISFIT_Z:
+        """Warn when the first release is far from what the public moments predict."""
+        card = self.card_
+        signs = []
+        if card.public_fit_z > MISFIT_Z:
+            signs.append(f"the second moment is {card.public_fit_z:.1f} standard errors away")
+        if card.response_fit_z > MISFIT_Z:
+            signs.append(f"the fit of the response is {card.response_fit_z:.1f} of them away")
+        if card.response_outgrown:
+            signs.append("responses are far larger than expected")
+        if signs and self.anchor and not public.assumed:
             warnings.warn(
-                f"the public moments do not fit the private rows: the released second moment is "
-                f"{self.card_.public_fit_z:.1f} standard errors from what they predict. Privacy "
-                "does not depend on it, accuracy does; use public data from the same population, "
-                "or pass anchor=False",
+                f"the public moments do not fit the private rows: {', '.join(signs)}. Privacy does "
+                "not depend on it, accuracy does; use public data from the same population, or "
+                "pass anchor=False",
                 PublicMomentsWarning,
                 stacklevel=3,
             )

@@ -55,6 +55,10 @@ class Card:
         SHA-256 of the public inputs; None when there were none.
     public_fit_z : float
         Distance between the released and the expected second moment in standard errors.
+    response_fit_z : float
+        Distance between the first release and the public fit in standard errors; 0 without one.
+    response_outgrown : bool
+        Whether the first release showed residuals far larger than public numbers led to expect.
     predicted_error : tuple of float
         Predicted root mean square error of predictions, per response, in its units.
     versions : dict
@@ -74,6 +78,8 @@ class Card:
     passes: tuple[PassSummary, ...]
     public_fingerprint: str | None
     public_fit_z: float
+    response_fit_z: float
+    response_outgrown: bool
     predicted_error: tuple[float, ...]
     versions: dict[str, str]
 

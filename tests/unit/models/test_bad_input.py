@@ -302,6 +302,7 @@ def test_public_matrix_of_the_wrong_size():
     assert "X has 3 features, but the public moments have 4" in message
 
 
+@pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 def test_a_failed_fit_leaves_an_earlier_one_alone(monkeypatch):
     monkeypatch.undo()
     model = Ridge(privacy=GDP(1.0), public=PUBLIC).fit(X, Y)

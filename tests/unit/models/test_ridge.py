@@ -136,9 +136,11 @@ def test_invalid_rows_count_as_rows_of_zeros():
     table[5] = [np.nan, 1.0, 2.0]
     table[6, 2] = np.inf
     response[7] = -np.inf
-    model = fitted(table, response, on_invalid="ignore", fit_intercept=False)
+    # Without a public fit the released sum of squares matters too.
+    settings = {"fit_intercept": False, "public": PublicMoments.from_rows(B, response_scale=10.0)}
+    model = fitted(table, response, on_invalid="ignore", **settings)
     table[5:8], response[5:8] = 0.0, 0.0
-    expected = fitted(table, response, fit_intercept=False)
+    expected = fitted(table, response, **settings)
     np.testing.assert_array_equal(model.coef_, expected.coef_)
     assert model.card_ == expected.card_
 
@@ -241,6 +243,7 @@ def test_no_public_moments_with_several_responses():
     assert model.coef_.shape == (2, D)
 
 
+@pytest.mark.filterwarnings("ignore:the public moments do not fit")
 def test_public_moments_without_response():
     public = PublicMoments.from_rows(B)
     with pytest.warns(PublicMomentsWarning, match="say nothing of the response") as caught:
@@ -283,11 +286,8 @@ def test_one_bound_asked_for_leaves_the_others_to_the_prediction(name):
 
 def test_without_anchor_the_public_fit_has_no_say():
     wrong = PublicMoments.from_rows(B, response=Y_PUBLIC + 0.3 * B[:, 0])
-    budget = {"privacy": GDP(3.0)}
-    held = np.abs(fitted(public=wrong, **budget).coef_[0] - 1.3)
-    free = np.abs(fitted(public=wrong, anchor=False, **budget).coef_[0] - 1.0)
-    assert free < 0.1
-    assert np.isfinite(held)
+    model = fitted(public=wrong, anchor=False, privacy=GDP(3.0))
+    np.testing.assert_allclose(model.coef_, COEF, atol=0.1)
 
 
 def test_clone_parameters_and_pickle():
@@ -360,7 +360,7 @@ def test_card_as_dictionary_and_json():
     assert set(plain) == {
         "guarantee", "private", "neighbours", "mu", "rho", "extra_tv", "epsilon_delta", "n_rows",
         "n_features", "n_responses", "passes", "public_fingerprint", "public_fit_z",
-        "predicted_error", "versions",
+        "response_fit_z", "response_outgrown", "predicted_error", "versions",
     }  # fmt: skip
 
 
