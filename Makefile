@@ -59,7 +59,7 @@ unit: $(STAMP) ## run tests and doctests
 	$(ONE_THREAD) $(BIN)/pytest -n auto -q
 
 bench-utility: $(STAMP) ## measure accuracy against the alternatives
-	$(ONE_THREAD) $(BIN)/python benchmarks/utility.py
+	$(ONE_THREAD) $(BIN)/python benchmarks/utility.py --page docs/accuracy.md
 
 lock: $(STAMP) ## resolve the development environment anew
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade \

@@ -4,7 +4,7 @@ Prints a table of median errors, writes one CSV line per run, and says which of 
 hold. Errors are against the true coefficients in simulations and against the non-private fit on
 real data, in the prediction metric sqrt((b - t)' S (b - t)) and in the plain norm.
 
-    python benchmarks/utility.py [--repeats 50] [--jobs 2] [--output results/utility]
+    python benchmarks/utility.py [--repeats 60] [--jobs 2] [--output results/utility] [--page FILE]
 """
 
 from __future__ import annotations
@@ -147,14 +147,22 @@ def show(console: Console, table: dict, metric: str) -> None:
     view = Table(title=f"median error, {metric} metric", title_justify="left")
     for heading in ("setting", "mu", *METHODS):
         view.add_column(heading, justify="left" if heading == "setting" else "right")
-    missed = {(s, mu, ours_) for s, mu, ours_, _, _ in misses(table, metric)}
+    figures = starred(table, metric)
     for setting, mu in cells(table):
-        figures = [
-            f"{table[metric, setting, mu, m]:.4g}" + ("*" if (setting, mu, m) in missed else "")
+        view.add_row(str(setting), f"{mu:g}", *figures[setting, mu])
+    console.print(view)
+
+
+def starred(table: dict, metric: str) -> dict[tuple[Setting, float], list[str]]:
+    """Figures of each cell as text, with a star where a comparison is missed."""
+    missed = {(s, mu, method) for s, mu, method, _, _ in misses(table, metric)}
+    return {
+        (s, mu): [
+            f"{table[metric, s, mu, m]:.3g}" + ("*" if (s, mu, m) in missed else "")
             for m in METHODS
         ]
-        view.add_row(str(setting), f"{mu:g}", *figures)
-    console.print(view)
+        for s, mu in cells(table)
+    }
 
 
 def misses(table: dict, metric: str) -> list[tuple[Setting, float, str, float, float]]:
@@ -205,14 +213,21 @@ def verdicts(table: dict) -> list[tuple[str, bool, str]]:
     return result
 
 
-def write_csv(path: Path, rows: list, command: str) -> None:
+def provenance(repeats: int) -> str:
+    """How, when and with what the figures were made."""
+    return (
+        f"python benchmarks/utility.py --repeats {repeats}; {datetime.date.today()}; seeds 0 to "
+        f"{repeats - 1}; publicmoments {publicmoments.__version__}, numpy {np.__version__}, "
+        f"Python {platform.python_version()}"
+    )
+
+
+def write_csv(path: Path, rows: list, made: str) -> None:
     """One line per run, with a header that says how it was made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     with partial.open("w", newline="") as file:
-        file.write(f"# {command}; {datetime.date.today()}; seeds 0 to {max(r[2] for r in rows)}; ")
-        file.write(f"publicmoments {publicmoments.__version__}, numpy {np.__version__}, ")
-        file.write(f"Python {platform.python_version()}\n")
+        file.write(f"# {made}\n")
         writer = csv.writer(file)
         writer.writerow(["data", "condition", "n_public", "n", "mu", "seed", "method", *METRICS])
         for s, mu, seed, method, prediction, l2 in rows:
@@ -222,12 +237,49 @@ def write_csv(path: Path, rows: list, command: str) -> None:
     partial.replace(path)
 
 
+def write_page(path: Path, table: dict, made: str) -> None:
+    """The medians and the verdicts as a page of the documentation."""
+    lines = [
+        "# Accuracy of private ridge regression",
+        "",
+        "Median errors at equal *total* budget, against the true coefficients in simulations and",
+        "against the non-private fit on real data, in the prediction metric",
+        "`sqrt((b - t)' S (b - t))` and in the plain norm. Simulated: ten Gaussian features, the",
+        "settings in `benchmarks/settings.py`. A star marks a cell in which ours is above 1.05",
+        "times the best method with no more public knowledge, or (matrix only) above the zero",
+        "vector.",
+        "Oracles set their bounds by looking at the private rows, which no private method may do.",
+        "",
+        f"Made by `{made}`.",
+        "",
+        "## Limits",
+        "",
+        *(
+            f"- {'Holds' if holds else '**Missed**'}: {what}: {figures}"
+            for what, holds, figures in verdicts(table)
+        ),
+    ]
+    for metric in METRICS:
+        lines += ["", f"## {metric.capitalize()} metric", ""]
+        lines.append("| setting | mu | " + " | ".join(METHODS) + " |")
+        lines.append("| --- |" + " --: |" * (len(METHODS) + 1))
+        lines += [
+            f"| {setting} | {mu:g} | " + " | ".join(figures) + " |"
+            for (setting, mu), figures in starred(table, metric).items()
+        ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text("\n".join(lines) + "\n")
+    partial.replace(path)
+
+
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--repeats", type=int, default=50, help="draws of the data per setting")
+    parser.add_argument("--repeats", type=int, default=60, help="draws of the data per setting")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--output", type=Path, default=Path("results/utility"), help="folder")
+    parser.add_argument("--page", type=Path, help="also write the medians as Markdown")
     arguments = parser.parse_args()
     rows = collect(arguments.repeats, arguments.jobs)
     table, console = medians(rows), Console(width=None if os.isatty(1) else 170)
@@ -235,8 +287,11 @@ def main() -> None:
         show(console, table, metric)
     for what, holds, figures in verdicts(table):
         console.print(f"{'holds ' if holds else 'MISSED'}  {what}: {figures}", highlight=False)
+    made = provenance(arguments.repeats)
+    if arguments.page:
+        write_page(arguments.page, table, made)
     path = arguments.output / "ridge.csv"
-    write_csv(path, rows, f"python benchmarks/utility.py --repeats {arguments.repeats}")
+    write_csv(path, rows, made)
     console.print(f"wrote {path}: {len(rows)} runs")
 
 

@@ -16,7 +16,7 @@ from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise import NoiseSource, SeededNoise, SystemNoise, add_gram_noise
 from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
-from publicmoments.rows import PrivateRows, RowRecipe
+from publicmoments.rows import PrivateRows, RowRecipe, finest_grid, squared_bound
 from publicmoments.tables import Table
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "NoisyGram",
     "PrivateRows",
     "RowRecipe",
+    "grid_bound",
     "measure",
     "noise_source",
     "private_rows",
@@ -126,6 +127,11 @@ def measure(
 ) -> NoisyGram:
     """Sum the rows under a recipe and release the sum; the exact sum stays in here."""
     return release(sum_rows(rows, recipe), recipe, cost, account, source)
+
+
+def grid_bound(n_rows: int, dimension: int) -> int:
+    """Squared norm that bounds the integer rows of every recipe for a table of this shape."""
+    return squared_bound(finest_grid(n_rows, dimension), dimension)
 
 
 def private_rows(

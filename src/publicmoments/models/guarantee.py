@@ -17,6 +17,7 @@ from publicmoments.privacy.curves import gdp_delta, gdp_epsilon
 from publicmoments.privacy.noise_law import gram_noise_law
 from publicmoments.privacy.rounding import float_above
 from publicmoments.public import PublicMoments
+from publicmoments.release import grid_bound
 from publicmoments.report.card import Card, PassSummary
 
 __all__ = ["NEIGHBOURS", "make_card", "spendable"]
@@ -26,18 +27,19 @@ NEIGHBOURS = "data sets that differ in one row, replaced by another; the number 
 DELTAS = (1e-5, 1e-6, 1e-8, 1e-10)
 
 
-def spendable(privacy: Budget, dimension: int, l2_bound_squared: int, passes: int) -> GDP:
+def spendable(privacy: Budget, n_rows: int, dimension: int, passes: int) -> GDP:
     """
     Return the Gaussian budget that a stated budget buys.
 
     GDP and zCDP budgets are met exactly. An (epsilon, delta) budget must also pay for the distance
     between discrete and rounded Gaussian noise, (1 + exp(epsilon)) tau: that is set aside first.
-    Budgets too large or too small for the grid are refused here, before anything is spent.
+    Budgets too large or too small for the grid are refused here, before anything is spent. However
+    a budget is split over passes, tau is the same: it goes with the sum of their squared mu.
     """
-    total = privacy.to_gdp()
+    total, bound = privacy.to_gdp(), grid_bound(n_rows, dimension)
     costs = total.split(*pass_shares(passes))
     try:
-        laws = [gram_noise_law(l2_bound_squared, dimension, cost.mu) for cost in costs]
+        laws = [gram_noise_law(bound, dimension, cost.mu) for cost in costs]
         tau = math.fsum(law.gdp_extra_tv for law in laws)
     except ValueError:
         raise ValueError(
@@ -125,6 +127,8 @@ def _curve(
         delta = gdp_delta(mu, privacy.epsilon) + (1 + math.exp(privacy.epsilon)) * extra_tv
         points.append((privacy.epsilon, max(delta, privacy.delta)))
     for delta in DELTAS:
+        if isinstance(privacy, ApproxDP) and delta == privacy.delta:
+            continue
         epsilon = _epsilon_with_extra(mu, extra_tv, delta)
         # The extra swamps large epsilons; the exact zCDP statement implies a point all the same.
         points.append(

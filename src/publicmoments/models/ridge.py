@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from publicmoments.checks import non_negative, positive_integer
 from publicmoments.models.guarantee import make_card, spendable
-from publicmoments.models.knowledge import Knowledge, initial_knowledge, plan_pass
+from publicmoments.models.knowledge import initial_knowledge
 from publicmoments.models.parameters import (
     check_seed,
     check_switches,
@@ -22,9 +22,9 @@ from publicmoments.models.parameters import (
 from publicmoments.models.passes import Measured, run_passes
 from publicmoments.models.solve import ridge_coef
 from publicmoments.planner import BoundsRequest
-from publicmoments.privacy.budgets import GDP, Budget
+from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
-from publicmoments.release import PrivateRows, noise_source, private_rows
+from publicmoments.release import noise_source, private_rows
 from publicmoments.report.card import Card
 from publicmoments.tables import Table, as_responses, as_table, match_columns
 from publicmoments.warnings_ import PublicMomentsWarning
@@ -169,7 +169,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
         design = public.design(fit_intercept=bool(self.fit_intercept))
         knowledge = initial_knowledge(design, rows.n_responses, bool(self.anchor))
         passes = self._number_of_passes(has_fit=knowledge.noise_scale is not None)
-        total = _budget(privacy, knowledge, rows, passes, request)
+        total = spendable(privacy, rows.n_rows, sum(knowledge.coef.shape), passes)
         measured = run_passes(
             knowledge,
             rows,
@@ -300,20 +300,6 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
                 PublicMomentsWarning,
                 stacklevel=3,
             )
-
-
-def _budget(
-    privacy: Budget,
-    knowledge: Knowledge,
-    rows: PrivateRows,
-    passes: int,
-    request: BoundsRequest,
-) -> GDP:
-    """Gaussian budget of the fit; the grid, and so the set-aside, is the same in every pass."""
-    recipe, _ = plan_pass(
-        knowledge, rows.n_rows, 1.0, final=True, fit_intercept=rows.fit_intercept, request=request
-    )
-    return spendable(privacy, recipe.dimension, recipe.l2_bound_squared, passes)
 
 
 def _match_responses(responses: Table, public: PublicMoments) -> None:

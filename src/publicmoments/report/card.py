@@ -60,7 +60,8 @@ class Card:
     response_outgrown : bool
         Whether the first release showed residuals far larger than public numbers led to expect.
     predicted_error : tuple of float
-        Predicted root mean square error of predictions, per response, in its units.
+        Root mean square error that noise is expected to add to predictions, per response, in its
+        units.
     versions : dict
         Versions of what computed it.
     """
@@ -101,5 +102,5 @@ class Card:
         lines.append(f"Passes over the rows: {len(self.passes)}; rows: {self.n_rows}.")
         if all(math.isfinite(error) for error in self.predicted_error):
             errors = ", ".join(f"{error:.3g}" for error in self.predicted_error)
-            lines.append(f"Predicted error of predictions due to privacy: {errors}.")
+            lines.append(f"Error that noise is expected to add to predictions: {errors}.")
         return "\n".join(lines)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from publicmoments.checks import positive, positive_integer
 from publicmoments.privacy.noise_law import ENTRY_LIMIT
 
-__all__ = ["RowRecipe"]
+__all__ = ["RowRecipe", "finest_grid", "squared_bound"]
 
 GRID_BITS = 16
 """A radius of 2^16 grid units: squared norms of integer rows stay near 2^32."""
@@ -97,23 +97,13 @@ class RowRecipe:
             raise ValueError("whitener and coef must be finite")
         if not (np.isfinite(self.scale) & (self.scale > 0)).all():
             raise ValueError("scale must be positive and finite")
-        object.__setattr__(self, "grid_bits", self._finest_grid())
+        object.__setattr__(self, "grid_bits", finest_grid(self.n_rows, self.dimension))
         if not 0.0 < self.grid_unit * self.grid_unit < math.inf:
             raise ValueError(
                 f"x_radius, response_bound and weight must have squares within floats, got "
                 f"x_radius={self.x_radius!r}, response_bound={self.response_bound!r}, "
                 f"weight={self.weight!r}; rescale the whitener and scale"
             )
-
-    def _finest_grid(self) -> int:
-        """Most bits, at most GRID_BITS, for which a sum over all rows stays below the limit."""
-        for bits in range(GRID_BITS, 0, -1):
-            if self.n_rows * _squared_bound(bits, self.dimension) < ENTRY_LIMIT:
-                return bits
-        raise ValueError(
-            f"n_rows must leave room for a grid in 64-bit integers, got n_rows={self.n_rows} with "
-            f"rows of {self.dimension} entries; sum fewer rows"
-        )
 
     @cached_property
     def transform(self) -> NDArray[np.float64]:
@@ -144,7 +134,7 @@ class RowRecipe:
     @property
     def l2_bound_squared(self) -> int:
         """Integer bound on the squared norm of an integer row."""
-        return _squared_bound(self.grid_bits, self.dimension)
+        return squared_bound(self.grid_bits, self.dimension)
 
     @property
     def max_block_rows(self) -> int:
@@ -152,6 +142,17 @@ class RowRecipe:
         return int(2**EXACT_FLOAT_BITS // self.l2_bound_squared)
 
 
-def _squared_bound(bits: int, dimension: int) -> int:
+def finest_grid(n_rows: int, dimension: int) -> int:
+    """Most bits, at most GRID_BITS, for which a sum over all rows stays below the limit."""
+    for bits in range(GRID_BITS, 0, -1):
+        if n_rows * squared_bound(bits, dimension) < ENTRY_LIMIT:
+            return bits
+    raise ValueError(
+        f"n_rows must leave room for a grid in 64-bit integers, got n_rows={n_rows} with "
+        f"rows of {dimension} entries; sum fewer rows"
+    )
+
+
+def squared_bound(bits: int, dimension: int) -> int:
     """Square of 2^bits grid units plus what rounding adds, with a margin for float errors."""
     return math.ceil((2.0**bits + math.sqrt(dimension) / 2 + 1e-6) ** 2)
