@@ -1,13 +1,20 @@
 """Makers of recipes and private tables, shared by the tests of the private side."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from publicmoments.rows import PrivateRows, RowRecipe
 from publicmoments.tables import as_responses, as_table
+
+# The same examples in every run where a failure would stop others; new ones on a developer's desk.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session")

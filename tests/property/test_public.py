@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from publicmoments.public import PublicMoments, PublicMomentsWarning
 
-EXPONENTS = st.sampled_from([0, 0, 0, 3, -3, 98, -98])
+EXPONENTS = st.sampled_from([0, 0, 0, 3, -3, 90, -90])
 
 
 @st.composite
