@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from publicmoments.datasets import Dataset, LinearPopulation, load_power_plant, load_wine, split
 
 Array = NDArray[np.float64]
 
 RESIDUAL_SD = 0.05
 DIMENSION = 10
 
-REAL = {
-    "wine": ("winequality-white.csv", ";", 245),
-    "power plant": ("ccpp.csv", ",", 192),
-}
+REAL = {"wine": (load_wine, 245), "power plant": (load_power_plant, 192)}
 
 
 @dataclass(frozen=True)
@@ -41,33 +41,33 @@ def simulate(rng: np.random.Generator, condition: float, n: int, n_public: int) 
     1/sqrt(condition) to sqrt(condition); the mean and the coefficients are standard normal, the
     residual sd is 0.05. The target is the true coefficients.
     """
-    d = DIMENSION
-    eigenvalues = condition ** np.linspace(-0.5, 0.5, d)
-    axes, _ = np.linalg.qr(rng.standard_normal((d, d)))
-    mean, coef = rng.standard_normal(d), rng.standard_normal(d)
-    X = mean + (rng.standard_normal((n + n_public, d)) * np.sqrt(eigenvalues)) @ axes.T
-    y = X @ coef + RESIDUAL_SD * rng.standard_normal(n + n_public)
-    metric = (axes * eigenvalues) @ axes.T + np.outer(mean, mean)
+    population = LinearPopulation.draw(rng, DIMENSION, condition=condition, residual_sd=RESIDUAL_SD)
+    # One draw for both parts: the published figures depend on the order of the draws.
+    X, y = population.sample(rng, n + n_public)
+    coef, metric = population.coef, population.second_moment
     return Sample(X[:n], y[:n], X[n:], y[n:], coef, metric, coef)
 
 
 def split_real(rng: np.random.Generator, name: str) -> Sample:
     """Split a real table at random; the target is the non-private fit of the private part."""
-    file, delimiter, n_public = REAL[name]
-    table = np.loadtxt(data_folder() / file, delimiter=delimiter, skiprows=1)
-    table = table[rng.permutation(len(table))]
-    X_public, y_public = table[:n_public, :-1], table[:n_public, -1]
-    X, y = table[n_public:, :-1], table[n_public:, -1]
+    private, public = split(real(name), REAL[name][1], rng)
+    X, y = private.X, private.y
     target = np.linalg.lstsq(X, y, rcond=None)[0]
-    return Sample(X, y, X_public, y_public, target, X.T @ X / len(X), None)
+    return Sample(X, y, public.X, public.y, target, X.T @ X / len(X), None)
 
 
-def data_folder() -> Path:
-    """Folder of the real tables: PUBLICMOMENTS_DATA, or one beside the project."""
+@cache
+def real(name: str) -> Dataset:
+    """Load a real table, from a folder beside the project where there is one."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "datasets"
-    return Path(os.environ.get("PUBLICMOMENTS_DATA", beside))
+    if beside.is_dir():
+        os.environ.setdefault("PUBLICMOMENTS_DATA", str(beside))
+    return REAL[name][0]()
 
 
 def real_data_available() -> bool:
-    """Whether the real tables can be read."""
-    return all((data_folder() / file).is_file() for file, _, _ in REAL.values())
+    """Whether the real tables can be read or downloaded."""
+    try:
+        return all(len(real(name)) for name in REAL)
+    except (ImportError, OSError):
+        return False

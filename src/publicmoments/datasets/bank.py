@@ -111,4 +111,4 @@ def _known(name: str, values: Sequence[str], levels: Sequence[str]) -> Sequence[
 
 def _indicator(values: Sequence[str], level: str) -> Matrix:
     """Ones where the level is met."""
-    return (np.array(values) == level).astype(np.float64)
+    return np.asarray(np.array(values) == level, dtype=np.float64)

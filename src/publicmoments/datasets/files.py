@@ -47,8 +47,7 @@ class Source:
 
 
 def content(source: Source) -> bytes:
-    """
-    Return a file's bytes, from the folder named by ``PUBLICMOMENTS_DATA``, the cache or the network.
+    """Return a file's bytes, from ``PUBLICMOMENTS_DATA``, the cache or the network.
 
     Raises
     ------

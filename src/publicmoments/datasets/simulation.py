@@ -1,26 +1,22 @@
-"""Simulated populations of Gaussian rows, with every setting as an argument.
+"""Simulated populations of Gaussian rows, with linear, logistic or Poisson responses.
 
-The rows are N(mean, axes diag(eigenvalues) axes^T). The paper gives neither its mean nor its
-covariance, so that the defaults are choices: the mean and the coefficients are standard normal, the
-eigenvalues go in geometric progression from 1/sqrt(condition) to sqrt(condition), and the axes have
-a random orientation. What was chosen or drawn is kept in the population, from which any number of
-samples can be taken.
+The rows are N(mean, axes diag(eigenvalues) axes^T). What was chosen or drawn is kept in the
+population, a frozen record, from which any number of samples can be taken: a private and a public
+one, for instance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Self, TypedDict, Unpack
+from typing import Self, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from publicmoments.checks import non_negative, positive, positive_integer
+from publicmoments.datasets.choices import Choices, drawn
 from publicmoments.public.arrays import Matrix, ReadOnlyArrays, read_only
 
 __all__ = [
-    "Choices",
     "LinearPopulation",
     "LogisticPopulation",
     "PoissonPopulation",
@@ -30,42 +26,11 @@ __all__ = [
     "simulate_poisson",
 ]
 
-Law = Callable[[np.random.Generator, int], ArrayLike]
-
 RESIDUAL_SD = 0.05
 LINEAR_DIMENSION, LOGISTIC_DIMENSION, POISSON_DIMENSION = 10, 8, 10
 # Coefficients of size one would make some expected counts astronomical.
 POISSON_SIGNAL = 0.5
 LARGEST_RATE = 2.0**53
-ORTHONORMAL = 1e-8
-
-
-class Choices(TypedDict, total=False):
-    """What can be chosen of a population; what is not is drawn, or as stated.
-
-    Parameters
-    ----------
-    condition : float
-        Condition number of the covariance, whose eigenvalues go in geometric progression from
-        1/sqrt(condition) to sqrt(condition). One unless given.
-    spectrum : array-like of shape (d,)
-        Eigenvalues of the covariance, instead of ``condition``.
-    axes : array-like of shape (d, d)
-        Orthonormal eigenvectors of the covariance, as columns. Of random orientation unless given.
-    mean : float, array-like of shape (d,) or callable
-        Mean of the rows; a callable draws it, from a generator and d. Standard normal unless given.
-    coef : float, array-like of shape (d,) or callable
-        Coefficients, in the same way.
-    signal : float
-        Root mean square of the linear predictor X @ coef, to which the coefficients are scaled.
-    """
-
-    condition: float
-    spectrum: ArrayLike
-    axes: ArrayLike
-    mean: ArrayLike | Law
-    coef: ArrayLike | Law
-    signal: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +111,7 @@ class LinearPopulation(Simulation):
     ) -> Self:
         """Draw what is not chosen, in the order axes, mean, coefficients; see `Choices`."""
         residual_sd = non_negative("residual_sd", residual_sd)
-        return cls(*_drawn(rng, d, choices), residual_sd=residual_sd)
+        return cls(*drawn(rng, d, **choices), residual_sd=residual_sd)
 
     def sample(self, rng: np.random.Generator, n: int) -> tuple[Matrix, Matrix]:
         """Draw rows and responses."""
@@ -176,7 +141,7 @@ class LogisticPopulation(Simulation):
         **choices: Unpack[Choices],
     ) -> Self:
         """Draw what is not chosen, in the order axes, mean, coefficients; see `Choices`."""
-        return cls(*_drawn(rng, d, choices))
+        return cls(*drawn(rng, d, **choices))
 
     def sample(self, rng: np.random.Generator, n: int) -> tuple[Matrix, Matrix]:
         """Draw rows and responses."""
@@ -214,13 +179,13 @@ class PoissonPopulation(Simulation):
     ) -> Self:
         """Draw what is not chosen, in the order axes, mean, coefficients; see `Choices`.
 
-        Drawn coefficients are scaled to a signal of 0.5 unless one is given. ``exposure`` is that of
-        every row, or the ends of a range from which exposures are drawn uniformly.
+        Drawn coefficients are scaled to a signal of 0.5 unless another is given. ``exposure`` is
+        that of every row, or the ends of a range from which exposures are drawn uniformly.
         """
         low, high = _range(exposure)
-        if "coef" not in choices:
+        if choices.get("coef") is None:
             choices.setdefault("signal", POISSON_SIGNAL)
-        return cls(*_drawn(rng, d, choices), exposure=(low, high))
+        return cls(*drawn(rng, d, **choices), exposure=(low, high))
 
     def sample(self, rng: np.random.Generator, n: int) -> tuple[Matrix, Matrix, Matrix]:
         """Draw rows, counts and exposures."""
@@ -293,72 +258,6 @@ def simulate_poisson(
     """
     population = PoissonPopulation.draw(rng, d, exposure=exposure, **choices)
     return *population.sample(rng, n), population
-
-
-def _drawn(
-    rng: np.random.Generator, d: int, choices: Choices
-) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Mean, axes, eigenvalues and coefficients; the draws follow a fixed order."""
-    d = positive_integer("d", d)
-    eigenvalues = _eigenvalues(d, choices)
-    axes = _axes(rng, d, choices)
-    mean = _vector(rng, d, "mean", choices.get("mean", _standard_normal))
-    coef = _vector(rng, d, "coef", choices.get("coef", _standard_normal))
-    if "signal" in choices:
-        signal = non_negative("signal", choices["signal"])
-        coef = coef * (signal / Simulation(mean, axes, eigenvalues, coef).signal)
-    return mean, axes, eigenvalues, coef
-
-
-def _eigenvalues(d: int, choices: Choices) -> Matrix:
-    """The spectrum that was given, or a geometric one."""
-    if "spectrum" in choices:
-        if "condition" in choices:
-            raise ValueError("spectrum and condition must not both be given; pass one of them")
-        values = _finite("spectrum", choices["spectrum"], (d,))
-        if not np.all(values > 0):
-            raise ValueError("spectrum must be positive, got an eigenvalue that is not; raise it")
-        return values
-    condition = positive("condition", choices.get("condition", 1.0))
-    if not (condition >= 1 if d > 1 else condition == 1):
-        expected = "at least 1" if d > 1 else "1 for one column"
-        raise ValueError(
-            f"condition must be {expected}, got condition={condition!r}; pass the ratio of the "
-            "largest eigenvalue to the smallest"
-        )
-    return np.asarray(condition ** np.linspace(-0.5, 0.5, d))
-
-
-def _axes(rng: np.random.Generator, d: int, choices: Choices) -> Matrix:
-    """The axes that were given, or a random orientation."""
-    if "axes" not in choices:
-        return np.asarray(np.linalg.qr(rng.standard_normal((d, d)))[0])
-    axes = _finite("axes", choices["axes"], (d, d))
-    if not np.max(np.abs(axes.T @ axes - np.eye(d))) <= ORTHONORMAL:
-        raise ValueError("axes must have orthonormal columns; pass the Q of a QR decomposition")
-    return axes
-
-
-def _vector(rng: np.random.Generator, d: int, name: str, chosen: ArrayLike | Law) -> Matrix:
-    """A vector drawn from a law or given; one number stands for all entries."""
-    values = chosen(rng, d) if callable(chosen) else chosen
-    return _finite(name, np.full(d, values) if np.ndim(values) == 0 else values, (d,))
-
-
-def _standard_normal(rng: np.random.Generator, d: int) -> Matrix:
-    """The law of what is not chosen."""
-    return rng.standard_normal(d)
-
-
-def _finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Matrix:
-    """Convert to floats; refuse other shapes, NaN and infinity."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != shape or not np.all(np.isfinite(array)):
-        raise ValueError(
-            f"{name} must be finite and of shape {shape}, got shape {array.shape}; pass one value "
-            "per column"
-        )
-    return array
 
 
 def _range(exposure: float | tuple[float, float]) -> tuple[float, float]:

@@ -100,8 +100,9 @@ def load_bank(numeric_only: bool = False) -> Dataset:
 
     The response is 1 for yes (5,289 calls) and 0 for no. The seven numeric columns are kept as they
     are, yes and no become 1 and 0, and a categorical column becomes one column of zeros and ones
-    for each of its documented levels but the first: 42 columns in all. ``publicmoments.datasets.bank``
-    lists the levels and says what to mind about ``duration`` and ``pdays``.
+    for each of its documented levels but the first: 42 columns in all. The module
+    ``publicmoments.datasets.bank`` lists the levels and says what to mind about ``duration`` and
+    ``pdays``.
 
     Parameters
     ----------
