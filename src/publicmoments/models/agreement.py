@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["fit_agreement", "moment_agreement"]
+from publicmoments.models.knowledge import Knowledge
+from publicmoments.models.learning import Lesson
+from publicmoments.planner import Bounds
+from publicmoments.release import NoisyGram
+
+__all__ = ["PublicFit", "fit_agreement", "moment_agreement", "public_fit"]
 
 Array = NDArray[np.float64]
 
-DRAWS = 64
-"""Simulated matched populations; enough for a mean and a spread."""
+MOST_DRAWS, LEAST_DRAWS, DRAWN_CELLS = 64, 4, 200_000
+"""Simulated matched populations, enough for a mean and a spread; wide rows need fewer, for the
+distance of large matrices hardly varies, and could not afford more."""
 
 TAIL_ALLOWANCE = 1 / 3
 """Rows with heavy tails tell their second moment like fewer Gaussian ones: this share is taken off
@@ -21,6 +28,42 @@ the rows beyond the p + 1 that a whitener needs at least."""
 
 LEAST_SPREAD = 0.05
 """Least spread of a distance: differences that do not matter are no reason for alarm."""
+
+
+@dataclass(frozen=True)
+class PublicFit:
+    """
+    How well a release agrees with what public data led to expect.
+
+    Parameters
+    ----------
+    z_score : float
+        Distance of the second moments, in standard errors; 0 without public moments.
+    response_z : float
+        Distance of the release from the public fit, likewise; 0 without one.
+    outgrown : bool
+        Whether residuals were far larger than expected, so that the bound cut most of them.
+    """
+
+    z_score: float
+    response_z: float
+    outgrown: bool
+
+
+def public_fit(
+    knowledge: Knowledge, lesson: Lesson, released: NoisyGram, bounds: Bounds
+) -> PublicFit:
+    """Compare the first release with what public data led to expect of it."""
+    p = len(knowledge.coef)
+    z_score = response_z = 0.0
+    if knowledge.effective_n > 0:
+        z_score = moment_agreement(
+            released.noisy_gram[:p, :p], bounds.kept, released.offdiagonal_sd, knowledge.effective_n
+        )
+    if knowledge.noise_scale is not None:
+        freedom = knowledge.effective_n - p
+        response_z = max(fit_agreement(surprise, p, freedom) for surprise in lesson.surprises)
+    return PublicFit(z_score, response_z, bool(lesson.outgrown.any()))
 
 
 def moment_agreement(noisy_moment: Array, kept: float, noise_sd: float, n_public: float) -> float:
@@ -71,7 +114,7 @@ def _distance_under_agreement(
     freedom = needed + max(n_public - needed, 1.0) * (1.0 - TAIL_ALLOWANCE)
     distances = [
         _distance(_inverse_wishart(rng, p, freedom) + _symmetric_noise(rng, p, noise_sd), floor)
-        for _ in range(DRAWS)
+        for _ in range(min(MOST_DRAWS, max(LEAST_DRAWS, DRAWN_CELLS // p**2)))
     ]
     return float(np.mean(distances)), max(float(np.std(distances)), LEAST_SPREAD)
 

@@ -84,9 +84,9 @@ def make_card(
         n_responses=q,
         passes=tuple(_summary(record) for record in records),
         public_fingerprint=None if public.assumed else public.fingerprint,
-        public_fit_z=records[0].public_fit.z_score,
-        response_fit_z=records[0].public_fit.response_z,
-        response_outgrown=records[0].public_fit.outgrown,
+        public_fit_z=measured.public_fit.z_score,
+        response_fit_z=measured.public_fit.response_z,
+        response_outgrown=measured.public_fit.outgrown,
         predicted_error=tuple(
             math.sqrt(max(measured.knowledge.prediction_error(k), 0.0)) for k in range(q)
         ),

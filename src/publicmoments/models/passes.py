@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from publicmoments.models.knowledge import (
-    Knowledge,
-    PublicFit,
-    plan_pass,
-    updated_knowledge,
-)
+from publicmoments.models.agreement import PublicFit, public_fit
+from publicmoments.models.knowledge import Knowledge, plan_pass
+from publicmoments.models.learning import learned, read_release
 from publicmoments.planner import Bounds, BoundsRequest, pass_shares
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
@@ -28,15 +25,15 @@ class PassRecord:
     cost: GDP
     law: NoiseLaw
     l2_bound_squared: int
-    public_fit: PublicFit
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Knowledge after the last pass, and the record of every pass."""
+    """Knowledge after the last pass, the record of every pass, and how public data fitted."""
 
     knowledge: Knowledge
     records: tuple[PassRecord, ...]
+    public_fit: PublicFit
     private: bool
 
 
@@ -102,8 +99,11 @@ def run_passes(
         )
         released = measure(rows, recipe, cost, account, source)
         scale = tuple(float(s) for s in knowledge.scale)
-        knowledge, fit = updated_knowledge(knowledge, released, bounds, final=final)
-        if fit.outgrown and costs and not records and restart_passes is not None:
-            costs = GDP(account.remaining).split(*pass_shares(restart_passes))
-        records.append(PassRecord(bounds, scale, cost, released.law, recipe.l2_bound_squared, fit))
-    return Measured(knowledge, tuple(records), source.private)
+        lesson = read_release(knowledge, released, bounds, final=final)
+        if not records:
+            fit = public_fit(knowledge, lesson, released, bounds)
+            if fit.outgrown and costs and restart_passes is not None:
+                costs = GDP(account.remaining).split(*pass_shares(restart_passes))
+        knowledge = learned(knowledge, lesson, released, bounds, final=final)
+        records.append(PassRecord(bounds, scale, cost, released.law, recipe.l2_bound_squared))
+    return Measured(knowledge, tuple(records), fit, source.private)
