@@ -161,6 +161,20 @@ def test_a_matching_population_gives_no_alarm(mu, n_public, kind):
     assert alarms <= 1
 
 
+def skewed(rng, n):
+    """Features so skewed that a few rows carry most of the second moment."""
+    X = rng.lognormal(size=(n, 4)) * [1.0, 100.0, 0.01, 5.0]
+    return X, X @ [1.0, 0.02, -30.0, 0.2] + 2.0 + rng.standard_t(4, size=n)
+
+
+def test_public_rows_with_heavy_tails_give_no_alarm():
+    alarms = 0
+    for seed in range(20):
+        rng = np.random.default_rng([8, seed])
+        alarms += fit(with_responses(*skewed(rng, 200)), 1.0, skewed(rng, 5_000))[1]
+    assert alarms <= 1
+
+
 def real_table(file, delimiter):
     folder = os.environ.get("PUBLICMOMENTS_DATA")
     path = Path(folder or ".") / file

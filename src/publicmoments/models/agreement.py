@@ -23,8 +23,8 @@ MOST_DRAWS, LEAST_DRAWS, DRAWN_CELLS = 64, 4, 200_000
 distance of large matrices hardly varies, and could not afford more."""
 
 TAIL_ALLOWANCE = 1 / 3
-"""Rows with heavy tails tell their second moment like fewer Gaussian ones: this share is taken off
-the rows beyond the p + 1 that a whitener needs at least."""
+"""Tails are heavier than a few public rows show: this share is taken off the rows beyond the p + 1
+that a whitener needs at least."""
 
 LEAST_SPREAD = 0.05
 """Least spread of a distance: differences that do not matter are no reason for alarm."""
@@ -57,9 +57,10 @@ def public_fit(
     p = len(knowledge.coef)
     z_score = response_z = 0.0
     if knowledge.effective_n > 0:
-        z_score = moment_agreement(
-            released.noisy_gram[:p, :p], bounds.kept, released.offdiagonal_sd, knowledge.effective_n
-        )
+        # Rows with heavy tails tell their second moment as fewer Gaussian ones would.
+        rows = p + 1 + max(knowledge.effective_n - p - 1, 1.0) / knowledge.tail
+        noisy_moment, noise_sd = released.noisy_gram[:p, :p], released.offdiagonal_sd
+        z_score = moment_agreement(noisy_moment, bounds.kept, noise_sd, rows)
     if knowledge.noise_scale is not None:
         freedom = knowledge.effective_n - p
         response_z = max(fit_agreement(surprise, p, freedom) for surprise in lesson.surprises)

@@ -46,7 +46,7 @@ class Knowledge:
     noise_scale : ndarray of shape (q,) or None
         Root mean square of the residuals about the true coefficients, where public rows told it.
     rows, responses : ndarray or None
-        Public rows with their responses.
+        Public rows, and their responses where there is a public fit.
     response_scale : ndarray of shape (q,)
         Root mean square of the responses, public or assumed.
     """
@@ -80,6 +80,15 @@ class Knowledge:
         """Variance of an off-diagonal entry of the true second moment of z, likewise."""
         p, n = len(self.coef), self.effective_n
         return FLAT if n == 0 else self.inflation**2 / max(n - p - 3, 2.0)
+
+    @property
+    def tail(self) -> float:
+        """Fourth moment of the public rows, as a multiple of that of Gaussian ones; at least 1."""
+        if self.rows is None:
+            return 1.0
+        p = len(self.coef)
+        squared = np.sum((self.rows @ self.whitener) ** 2, axis=1)
+        return max(float(np.mean(squared**2)) / (p * (p + 2)), 1.0)
 
     def prediction_error(self, k: int) -> float:
         """Expected squared error of predictions for response k."""
@@ -117,7 +126,7 @@ def initial_knowledge(design: PublicDesign, n_responses: int, anchor: bool) -> K
         beliefs=tuple(beliefs),
         scale=scale,
         noise_scale=noise_scale,
-        rows=design.rows if noise_scale is not None else None,
+        rows=design.rows,
         responses=design.responses if noise_scale is not None else None,
         response_scale=response_scale,
     )

@@ -97,7 +97,8 @@ def test_invalid_responses_are_refused(make_rows):
 def test_only_the_block_read_is_judged(make_rows):
     table = X.copy()
     table[4, 0] = math.nan
-    make_rows(table, Y).padded_block(0, 4, 4)
+    design, _ = make_rows(table, Y).padded_block(0, 4, 4)
+    np.testing.assert_array_equal(design, X[:4])
 
 
 def test_invalid_rows_are_zeroed_where_the_user_says_so(make_rows):
