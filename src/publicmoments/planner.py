@@ -29,6 +29,9 @@ lies between what the two real tables of the accuracy benchmark show."""
 ROW_TAIL, RESPONSE_TAIL = 10.0, 8.0
 """Degrees of freedom of the Student laws that stand in for rows and residuals nobody has seen."""
 
+SHAPE_ROWS = 50.0
+"""How many public rows tell as much about tails as the model rows that stand in for unseen ones."""
+
 NOISE_ALLOWANCE = 0.14
 """Where it can be had, noise variance stays below this share of the sampling variance p / n."""
 
@@ -277,15 +280,15 @@ def _as_bounds(
 
 def _misfit(situation: Situation, cut: _Cut) -> Array:
     """Expected squared shift of the target when the model is not linear."""
-    seen = _trust_in_rows(situation)
+    seen = _trust_in_rows(situation, MISFIT_ROWS)
     shift = seen**2 * cut.lost_mean + (1.0 - seen) * cut.lost / MISFIT_ROWS
     return np.asarray(shift / cut.kept**2)
 
 
-def _trust_in_rows(situation: Situation) -> float:
-    """Weight of what public rows show against what is assumed."""
+def _trust_in_rows(situation: Situation, assumed: float) -> float:
+    """Weight of what public rows show against an assumption worth so many rows."""
     count = 0 if situation.rows is None else len(situation.rows[:: _step(situation.rows)])
-    return count / (count + MISFIT_ROWS)
+    return count / (count + assumed)
 
 
 def _step(rows: Array) -> int:
@@ -299,7 +302,7 @@ def _cut_off(situation: Situation, candidates: _Candidates) -> _Cut:
     if situation.rows is None or situation.residuals is None:
         return model
     seen = _cut_by_rows(situation.rows, situation.residuals, candidates)
-    w = _trust_in_rows(situation)
+    w = _trust_in_rows(situation, SHAPE_ROWS)
     return _Cut(
         kept=w * seen.kept + (1 - w) * model.kept,
         second=w * seen.second + (1 - w) * model.second,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import chi2
 
 from publicmoments.models.belief import CoefBelief
 from publicmoments.planner import Bounds, BoundsRequest, Situation, choose_bounds
@@ -112,7 +113,7 @@ def initial_knowledge(design: PublicDesign, n_responses: int, anchor: bool) -> K
     coef, scale, noise_scale = np.zeros((p, q)), response_scale, None
     if design.coef is not None and design.n is not None and design.residual_scale is not None:
         coef, noise_scale = np.array(design.coef), np.asarray(design.residual_scale)
-        beliefs = [CoefBelief.centred([inverse * s**2 / design.n], [0.0]) for s in noise_scale]
+        beliefs = [_belief_in_fit(inverse * s**2 / design.n, design.n - p) for s in noise_scale]
         scale = np.minimum(noise_scale * math.sqrt(1 + p / max(design.n - p - 1, 1)), scale)
     else:
         beliefs = [belief_without_fit(design.second_moment, inverse, s) for s in response_scale]
@@ -129,6 +130,15 @@ def initial_knowledge(design: PublicDesign, n_responses: int, anchor: bool) -> K
         rows=design.rows,
         responses=design.responses if noise_scale is not None else None,
         response_scale=response_scale,
+    )
+
+
+def _belief_in_fit(covariance: Array, freedom: int) -> CoefBelief:
+    """Sampling error of a fit whose residual variance was itself estimated, on few rows badly."""
+    freedom = max(freedom, 1)
+    factors = freedom / chi2.ppf([0.9, 0.5, 0.1, 0.01], freedom)
+    return CoefBelief.centred(
+        [covariance * factor for factor in factors], [math.log(w) for w in (0.25, 0.5, 0.2, 0.05)]
     )
 
 

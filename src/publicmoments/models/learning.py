@@ -26,6 +26,10 @@ WIDENED = 30.0
 """Times the bound by which a scale that was outgrown is widened: too wide is soon mended."""
 
 
+MOST_SPREAD = 100.0
+"""Mean square, relative to the expected one, beyond which it is not asked how much larger."""
+
+
 @dataclass(frozen=True, eq=False)
 class Lesson:
     """
@@ -41,6 +45,9 @@ class Lesson:
         For each response, what is now believed of the coefficients less the start.
     surprises : tuple of float
         For each response, the squared distance of what was released from what was believed.
+    spreads : tuple of float
+        For each response, the mean square of its residuals before they were cut, in units of the
+        squared scale; 1 where the release does not say that it is more.
     outgrown : ndarray of shape (q,)
         Which responses have residuals so much larger than expected that most were cut.
     """
@@ -49,6 +56,7 @@ class Lesson:
     moment_variance: float
     beliefs: tuple[CoefBelief, ...] = field(repr=False)
     surprises: tuple[float, ...]
+    spreads: tuple[float, ...]
     outgrown: NDArray[np.bool_]
 
 
@@ -69,6 +77,7 @@ def read_release(
     # bounds: its bias is no reason to prefer those before it.
     bias = 0.0 if final else bounds.bias / p * bounds.kept**2 * knowledge.inflation
     noise = (released.offdiagonal_sd / bounds.weight) ** 2
+    spreads = _spreads(knowledge, released, bounds)
     beliefs, surprises = [], []
     for k in range(q):
         scale = float(knowledge.scale[k])
@@ -76,10 +85,13 @@ def read_release(
         unknown = min(float(np.trace(belief.covariance)), FLAT * scale**2 / 1e4)
         variance = (noise + bias) * scale**2 + moment_variance * unknown
         observed = released.noisy_gram[:p, p + k] / bounds.weight * scale
-        surprises.append(belief.surprise(bounds.inside * moment, observed, variance))
-        beliefs.append(belief.updated(bounds.inside * moment, observed, variance))
+        inside = bounds.inside
+        if spreads[k] > 1.0:
+            inside = min(inside, _share_inside(_room(released, bounds, q) / spreads[k]))
+        surprises.append(belief.surprise(inside * moment, observed, variance))
+        beliefs.append(belief.updated(inside * moment, observed, variance))
     outgrown = _outgrown(knowledge, released, bounds)
-    return Lesson(moment, moment_variance, tuple(beliefs), tuple(surprises), outgrown)
+    return Lesson(moment, moment_variance, tuple(beliefs), tuple(surprises), spreads, outgrown)
 
 
 def learned(
@@ -106,18 +118,46 @@ def _outgrown(knowledge: Knowledge, released: NoisyGram, bounds: Bounds) -> NDAr
     """Tell which responses have residuals far above their scale, beyond what noise explains."""
     p, q = knowledge.coef.shape
     times, share = OUTGROWN
-    unit = bounds.weight**2 * bounds.kept
-    squares = np.diag(released.noisy_gram)
-    least = (squares[p:] - 4.0 * released.diagonal_sd) / unit
-    # What features leave of the radius is the most that responses can fill.
-    most = max(released.recipe.radius**2 - float(squares[:p].sum()), 0.0) / unit / q
+    squares = np.diag(released.noisy_gram)[p:] - 4.0 * released.diagonal_sd
+    least, most = squares / (bounds.weight**2 * bounds.kept), _room(released, bounds, q)
     return np.asarray(least > min(times, (1 - share) * _clipped_square(most) + share * most))
+
+
+def _room(released: NoisyGram, bounds: Bounds, q: int) -> float:
+    """Squared limit of a response, in units of the scale: what the features leave of the radius."""
+    p = released.recipe.n_design
+    used = float(np.diag(released.noisy_gram)[:p].sum())
+    return max(released.recipe.radius**2 - used, 0.0) / (bounds.weight**2 * bounds.kept) / q
+
+
+def _spreads(knowledge: Knowledge, released: NoisyGram, bounds: Bounds) -> tuple[float, ...]:
+    """
+    Mean squares of the residuals before they were cut, where they are larger than expected.
+
+    Residuals of a normal law with mean square t leave t E min(x^2, room / t) within the limit, x
+    being standard normal; t is where that meets what was released, less two sd of its noise.
+    """
+    p, q = knowledge.coef.shape
+    room, unit = _room(released, bounds, q), bounds.weight**2 * bounds.kept
+    spreads = []
+    for k in range(q):
+        left = (released.noisy_gram[p + k, p + k] - 2.0 * released.diagonal_sd) / unit
+        spread = 1.0
+        while spread < MOST_SPREAD and spread * _clipped_square(room / spread) < left:
+            spread *= 1.05
+        spreads.append(spread)
+    return tuple(spreads)
 
 
 def _clipped_square(most: float) -> float:
     """Mean of min(u^2, most) for a standard normal u."""
     bound = math.sqrt(most)
     return float(1.0 - 2.0 * bound * norm.pdf(bound) - 2.0 * (1.0 - most) * norm.sf(bound))
+
+
+def _share_inside(most: float) -> float:
+    """Chance that u^2 <= most for a standard normal u."""
+    return float(1.0 - 2.0 * norm.sf(math.sqrt(most)))
 
 
 def _started_again(
@@ -195,6 +235,8 @@ def _new_scale(
     Scale of the next residuals: an upper estimate, for a scale too small would clip.
 
     Public residuals tell it unless the release contradicts them; without, the released E u^2 does.
+    Where many residuals were cut, what is left of them understates it: then their spread before
+    the cut, less what the step explains, does.
     """
     p, q = before.coef.shape
     scales = np.empty(q)
@@ -204,10 +246,14 @@ def _new_scale(
         square = released.noisy_gram[p + k, p + k] / bounds.weight**2
         left = (square - 2.0 * cross @ step + step @ lesson.moment @ step) / bounds.kept
         unsure = released.diagonal_sd / bounds.weight**2 / bounds.kept
+        if lesson.spreads[k] > 1.0:
+            left = max(left, lesson.spreads[k] - step @ lesson.moment @ step / bounds.kept)
         left, unsure = left * before.scale[k] ** 2, unsure * before.scale[k] ** 2
         error = after.prediction_error(k)
         expected = left + unsure
         if before.noise_scale is not None:
             expected = np.clip(before.noise_scale[k] ** 2, left - 3 * unsure, left + 3 * unsure)
-        scales[k] = math.sqrt(min(max(expected, 0.0) + error, before.scale[k] ** 2))
+        scales[k] = math.sqrt(
+            min(max(expected, 0.0) + error, lesson.spreads[k] * before.scale[k] ** 2)
+        )
     return np.maximum(scales, 1e-9 * before.scale)

@@ -68,7 +68,8 @@ def test_each_pass_shrinks_the_residual_scale_down_to_the_noise_of_the_model():
     scales = [record.scale[0] for record in result.records]
     assert scales[0] > 8.0
     assert scales[-1] == pytest.approx(0.5, rel=0.2)
-    assert scales == sorted(scales, reverse=True)
+    # A scale that came out too small is widened again, so only the great steps are ordered.
+    assert scales[0] > 3 * scales[1] > 3 * scales[2] > 2 * scales[3]
 
 
 def test_later_passes_gain_on_one_pass_at_the_same_total_budget():
@@ -92,6 +93,22 @@ def test_the_predicted_error_is_the_realised_one():
         predicted.append(result.knowledge.prediction_error(0))
     ratio = np.sqrt(np.mean(realised) / np.mean(predicted))
     assert 0.75 < ratio < 1.33
+
+
+def test_a_public_residual_scale_that_is_too_small_does_no_harm():
+    # Few public rows, whose residuals happen to be small: private ones are cut more than planned.
+    predicted, realised = [], []
+    for seed in range(12):
+        X_public, y_public = draw(12, np.random.default_rng(seed))
+        fitted = np.linalg.lstsq(X_public, y_public, rcond=None)[0]
+        y_public = X_public @ fitted + 0.4 * (y_public - X_public @ fitted)
+        public = PublicMoments.from_rows(X_public, response=y_public)
+        knowledge = initial_knowledge(public.design(fit_intercept=False), 1, True)
+        X, y, result = measured(knowledge, passes=2, mu=0.3, n=50_000, seed=seed + 50)
+        away = result.knowledge.coef[:, 0] - np.linalg.lstsq(X, y, rcond=None)[0]
+        realised.append(np.mean((X @ away) ** 2))
+        predicted.append(result.knowledge.prediction_error(0))
+    assert np.sqrt(np.mean(realised) / np.mean(predicted)) < 3.0
 
 
 def test_what_the_passes_cost_composes_to_the_total():
