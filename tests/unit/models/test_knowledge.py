@@ -68,8 +68,9 @@ def test_each_pass_shrinks_the_residual_scale_down_to_the_noise_of_the_model():
     scales = [record.scale[0] for record in result.records]
     assert scales[0] > 8.0
     assert scales[-1] == pytest.approx(0.5, rel=0.2)
-    # A scale that came out too small is widened again, so only the great steps are ordered.
-    assert scales[0] > 3 * scales[1] > 3 * scales[2] > 2 * scales[3]
+    # The residuals have sd 0.5; a scale that came out a little too small is widened again.
+    assert scales[0] > 10 * max(scales[1:])
+    assert min(scales) > 0.4
 
 
 def test_later_passes_gain_on_one_pass_at_the_same_total_budget():
