@@ -13,7 +13,8 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+
+from publicmoments.atomic import write_atomically
 
 __all__ = ["FOLDER_VARIABLE", "Source", "cache_folder", "content"]
 
@@ -71,7 +72,7 @@ def content(source: Source) -> bytes:
             return data
     path.parent.mkdir(parents=True, exist_ok=True)
     data = _unpacked(source, _downloaded(source))
-    _write(path, data)
+    write_atomically(path, data)
     return data
 
 
@@ -132,20 +133,6 @@ def _checked(data: bytes, name: str, expected: str, remedy: str) -> bytes:
 def _sha256(data: bytes) -> str:
     """Hash in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a complete file or none: a temporary neighbour takes its place."""
-    neighbour = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
-    try:
-        with neighbour.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(neighbour, path)
-    except BaseException:
-        neighbour.unlink(missing_ok=True)
-        raise
 
 
 def _pooch() -> Any:

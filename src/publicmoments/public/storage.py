@@ -34,10 +34,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
-from uuid import uuid4
 
 import numpy as np
 
+from publicmoments.atomic import write_atomically
 from publicmoments.checks import positive_integer
 from publicmoments.public.arrays import Matrix
 from publicmoments.public.joint import JointMoments, Spread
@@ -67,20 +67,9 @@ T = TypeVar("T")
 
 
 def write_joint(joint: JointMoments, path: str | os.PathLike[str]) -> None:
-    """Write a complete file or none: a temporary neighbour takes the place of the old file."""
-    target = Path(path)
+    """Write the document, complete or not at all."""
     text = json.dumps(_document(joint), allow_nan=False, indent=1) + "\n"
-    # Opened by name, not by mkstemp: the file is meant to be shared, under the user's umask.
-    neighbour = target.with_name(f".{target.name}.{uuid4().hex}.tmp")
-    try:
-        with neighbour.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(neighbour, target)
-    except BaseException:
-        neighbour.unlink(missing_ok=True)
-        raise
+    write_atomically(Path(path), text.encode())
 
 
 def read_joint(path: str | os.PathLike[str]) -> JointMoments:

@@ -1,0 +1,24 @@
+"""Writing files so that they appear complete or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+__all__ = ["write_atomically"]
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write to a temporary neighbour, which then takes the place of the file."""
+    # Opened by name, not by mkstemp: files are meant to be shared, under the user's umask.
+    neighbour = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
+    try:
+        with neighbour.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(neighbour, path)
+    except BaseException:
+        neighbour.unlink(missing_ok=True)
+        raise
