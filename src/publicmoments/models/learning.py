@@ -139,6 +139,8 @@ def _spreads(knowledge: Knowledge, released: NoisyGram, bounds: Bounds) -> tuple
     """
     p, q = knowledge.coef.shape
     room, unit = _room(released, bounds, q), bounds.weight**2 * bounds.kept
+    if room == 0.0:  # So much noise that the release says nothing of the limit.
+        return tuple(1.0 for _ in range(q))
     spreads = []
     for k in range(q):
         left = (released.noisy_gram[p + k, p + k] - 2.0 * released.diagonal_sd) / unit
