@@ -1,35 +1,73 @@
 """The one door between exact and noisy.
 
-Everything that leaves the private side leaves through `release`: an exact sum goes in, the account
-is charged, a noisy sum comes out.
+Everything that leaves the private side leaves through this module: an exact sum goes in, the
+account is charged, a noisy sum comes out.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.engines import ExactSum, sum_rows
+from publicmoments.engines import ExactGram, ExactTotal, sum_gram, sum_total
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
-from publicmoments.privacy.noise import NoiseSource, SeededNoise, SystemNoise, add_gram_noise
-from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
-from publicmoments.rows import PrivateRows, RowRecipe, finest_grid, squared_bound
+from publicmoments.privacy.noise import (
+    NoiseSource,
+    SeededNoise,
+    SystemNoise,
+    UnprotectedNoise,
+    add_gram_noise,
+    add_vector_noise,
+)
+from publicmoments.privacy.noise_law import (
+    NoiseLaw,
+    VectorNoiseLaw,
+    gram_noise_law,
+    vector_noise_law,
+)
+from publicmoments.rows import (
+    Factor,
+    GramRecipe,
+    PrivateRows,
+    Recipe,
+    RowRecipe,
+    TotalRecipe,
+    finest_grid,
+    finest_total_grid,
+    squared_bound,
+)
 from publicmoments.tables import Table
 
 __all__ = [
+    "Factor",
+    "GramLaw",
+    "GramRecipe",
     "NoiseSource",
     "NoisyGram",
+    "NoisyTotal",
     "PrivateRows",
     "RowRecipe",
+    "TotalRecipe",
+    "gram_grid_bound",
     "grid_bound",
-    "measure",
+    "measure_gram",
+    "measure_smallest_eigenvalue",
+    "measure_total",
     "noise_source",
     "private_rows",
-    "release",
+    "release_gram",
+    "release_total",
+    "total_grid_bound",
 ]
+
+GramLaw = Callable[[int, int, float], NoiseLaw]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +77,7 @@ class NoisyGram:
 
     Parameters
     ----------
-    noisy_gram : ndarray of shape (p + q, p + q)
+    noisy_gram : ndarray of shape (dimension, dimension)
         Noisy mean of r r^T.
     n_rows : int
         Number of rows.
@@ -47,12 +85,14 @@ class NoisyGram:
         Noise sd of its entries.
     cost : GDP
         What was charged.
+    rho : float
+        What it costs in zero-concentrated DP, exactly; at most cost.mu^2 / 2.
     law : NoiseLaw
-        The noise in grid units, from which the exact guarantee follows.
-    recipe : RowRecipe
+        The noise in grid units.
+    recipe : Recipe
         How the rows were bounded: public.
     private : bool
-        False for reproducible noise, which protects nobody.
+        False for noise that protects nobody.
     """
 
     noisy_gram: NDArray[np.float64] = field(repr=False)
@@ -60,22 +100,55 @@ class NoisyGram:
     diagonal_sd: float
     offdiagonal_sd: float
     cost: GDP
+    rho: float
     law: NoiseLaw
-    recipe: RowRecipe
+    recipe: Any
     private: bool
 
 
-def release(
-    exact: ExactSum, recipe: RowRecipe, cost: GDP, account: Account, source: NoiseSource
-) -> NoisyGram:
+@dataclass(frozen=True, eq=False)
+class NoisyTotal:
     """
-    Charge the account and return the sum with noise.
+    A released sum of rows, per row and in the units of the bounded rows.
 
     Parameters
     ----------
-    exact : ExactSum
-        Exact sum of the recipe's integer rows.
-    recipe : RowRecipe
+    noisy_mean : ndarray of shape (dimension,)
+        Noisy mean of the bounded rows.
+    n_rows : int
+        Number of rows.
+    noise_sd : float
+        Noise sd of its entries.
+    cost, rho, law, recipe, private
+        As in `NoisyGram`.
+    """
+
+    noisy_mean: NDArray[np.float64] = field(repr=False)
+    n_rows: int
+    noise_sd: float
+    cost: GDP
+    rho: float
+    law: VectorNoiseLaw
+    recipe: Any
+    private: bool
+
+
+def release_gram(
+    exact: ExactGram,
+    recipe: Recipe,
+    cost: GDP,
+    account: Account,
+    source: NoiseSource,
+    law_for: GramLaw = gram_noise_law,
+) -> NoisyGram:
+    """
+    Charge the account and return a Gram matrix with noise.
+
+    Parameters
+    ----------
+    exact : ExactGram
+        Exact sum over the recipe's integer rows.
+    recipe : Recipe
         The recipe they were made with.
     cost : GDP
         Budget of this release.
@@ -83,6 +156,8 @@ def release(
         Where it is charged.
     source : NoiseSource
         Where the noise comes from.
+    law_for : callable, optional
+        Noise law for a squared bound, a dimension and a mu.
 
     Returns
     -------
@@ -92,12 +167,12 @@ def release(
     -----
     **Releases.** The noisy Gram matrix, and with it its own noise law.
 
-    **Assumes.** Checked here: the budget suffices. Owed by the caller: ``exact`` is the sum of
-    `integer_rows` under ``recipe``, whose numbers are public or were released before, on the same
-    account.
+    **Assumes.** Checked here: the budget suffices, and pays for the noise law. Owed by the caller:
+    ``exact`` is the sum over what ``recipe`` makes of the rows, and its numbers are public or were
+    released before, on the same account.
 
     **Guarantee.** With system noise: (mu^2/2)-zCDP exactly, and mu-GDP up to the distance that
-    ``law.gdp_extra_tv`` bounds, for replacing one row; the number of rows is public. With seeded
+    ``law.gdp_extra_tv`` bounds, for replacing one row; the number of rows is public. With other
     noise: none.
 
     **Why.** Replacing a row changes the sum by at most sqrt(2) B in Frobenius norm, B the recipe's
@@ -106,7 +181,8 @@ def release(
 
     **Numerics.** The sum and the noise are integers; only their sum is turned into a float.
     """
-    law = gram_noise_law(recipe.l2_bound_squared, recipe.dimension, cost.mu)
+    law = law_for(recipe.l2_bound_squared, recipe.dimension, cost.mu)
+    rho = _paid(law.rho(recipe.l2_bound_squared), cost)
     account.charge(cost)
     noisy = add_gram_noise(exact.exact_gram, law, source)
     per_row = recipe.grid_unit**2 / exact.n_rows
@@ -116,22 +192,83 @@ def release(
         diagonal_sd=law.diagonal_sd * per_row,
         offdiagonal_sd=law.offdiagonal_sd * per_row,
         cost=cost,
+        rho=rho,
         law=law,
         recipe=recipe,
         private=source.private,
     )
 
 
-def measure(
-    rows: PrivateRows, recipe: RowRecipe, cost: GDP, account: Account, source: NoiseSource
+def release_total(
+    exact: ExactTotal, recipe: Recipe, cost: GDP, account: Account, source: NoiseSource
+) -> NoisyTotal:
+    """
+    Charge the account and return a sum of rows with noise.
+
+    Parameters, assumptions and guarantee are those of `release_gram`. Replacing a row moves the sum
+    by at most 2 sqrt(B), to which `vector_noise_law` fits the noise.
+    """
+    bound = recipe.l2_bound_squared
+    return _noisy_vector(exact.exact_total, bound, recipe, recipe.grid_unit, cost, account, source)
+
+
+def measure_gram(
+    rows: PrivateRows,
+    recipe: Recipe,
+    cost: GDP,
+    account: Account,
+    source: NoiseSource,
+    law_for: GramLaw = gram_noise_law,
 ) -> NoisyGram:
+    """Sum the products under a recipe and release the sum; the exact sum stays in here."""
+    return release_gram(sum_gram(rows, recipe), recipe, cost, account, source, law_for)
+
+
+def measure_total(
+    rows: PrivateRows, recipe: Recipe, cost: GDP, account: Account, source: NoiseSource
+) -> NoisyTotal:
     """Sum the rows under a recipe and release the sum; the exact sum stays in here."""
-    return release(sum_rows(rows, recipe), recipe, cost, account, source)
+    return release_total(sum_total(rows, recipe), recipe, cost, account, source)
+
+
+def measure_smallest_eigenvalue(
+    rows: PrivateRows, recipe: Recipe, cost: GDP, account: Account, source: NoiseSource
+) -> NoisyTotal:
+    """
+    Release the smallest eigenvalue of the Gram matrix, per row, as a vector of one entry.
+
+    Notes
+    -----
+    **Guarantee.** As for `release_total`.
+
+    **Why.** Replacing a row changes the matrix by r r^T - q q^T, whose eigenvalues lie in [-B, B];
+    by Weyl's inequality no eigenvalue moves by more than B. Rounding it to an integer adds 1. The
+    eigenvalues come from a float computation, whose backward error is taken as d 2^-48 times the
+    trace, well above LAPACK's, and the trace is at most n B: twice that is added. A change
+    of D is that of rows of length D / 2.
+    """
+    d, bound = recipe.dimension, recipe.l2_bound_squared
+    change = bound + 1 + 2 * math.ceil(Fraction(d * recipe.n_rows * bound, 2**48))
+    exact_gram = sum_gram(rows, recipe).exact_gram
+    smallest = np.rint(np.linalg.eigvalsh(exact_gram.astype(np.float64))[:1]).astype(np.int64)
+    squared = math.ceil(Fraction(change, 2) ** 2)
+    unit = recipe.grid_unit**2
+    return _noisy_vector(smallest, squared, recipe, unit, cost, account, source)
 
 
 def grid_bound(n_rows: int, dimension: int) -> int:
-    """Squared norm that bounds the integer rows of every recipe for a table of this shape."""
+    """Squared norm that bounds the integer rows of every `RowRecipe` for a table of this shape."""
     return squared_bound(finest_grid(n_rows, dimension), dimension)
+
+
+def gram_grid_bound(n_rows: int, dimension: int) -> int:
+    """Squared norm that bounds the integer rows of every `GramRecipe` for a table of this shape."""
+    return int(4 ** finest_grid(n_rows, dimension))
+
+
+def total_grid_bound(n_rows: int) -> int:
+    """Squared norm that bounds the integer rows of every `TotalRecipe` for this many rows."""
+    return int(4 ** finest_total_grid(n_rows))
 
 
 def private_rows(
@@ -143,6 +280,48 @@ def private_rows(
 
 def noise_source(
     random_state: int | np.random.Generator | np.random.RandomState | None,
+    *,
+    protects: bool = True,
 ) -> NoiseSource:
-    """Return the operating system's noise, or a reproducible one that claims no privacy."""
-    return SystemNoise() if random_state is None else SeededNoise(random_state)
+    """
+    Return the operating system's noise, or a reproducible one that claims no privacy.
+
+    Nor does any source claim privacy for a method that does not protect: one that reads its bounds
+    from the private rows.
+    """
+    source = SystemNoise() if random_state is None else SeededNoise(random_state)
+    return source if protects else UnprotectedNoise(source)
+
+
+def _noisy_vector(
+    exact: NDArray[np.int64],
+    l2_bound_squared: int,
+    recipe: Recipe,
+    grid_unit: float,
+    cost: GDP,
+    account: Account,
+    source: NoiseSource,
+) -> NoisyTotal:
+    """Charge the account and return a vector with the noise that its bound asks for."""
+    law = vector_noise_law(l2_bound_squared, len(exact), cost.mu)
+    rho = _paid(law.rho(l2_bound_squared), cost)
+    account.charge(cost)
+    noisy = add_vector_noise(exact, law, source)
+    per_row = grid_unit / recipe.n_rows
+    return NoisyTotal(
+        noisy_mean=noisy.astype(np.float64) * per_row,
+        n_rows=recipe.n_rows,
+        noise_sd=law.noise_sd * per_row,
+        cost=cost,
+        rho=rho,
+        law=law,
+        recipe=recipe,
+        private=source.private,
+    )
+
+
+def _paid(rho: float, cost: GDP) -> float:
+    """Refuse a noise law that costs more than is charged."""
+    if not Fraction(rho) <= Fraction(cost.mu) ** 2 / 2:
+        raise ValueError(f"the noise law costs rho={rho!r}, more than the charge mu={cost.mu!r}")
+    return rho

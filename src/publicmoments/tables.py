@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Table", "as_responses", "as_table", "match_columns"]
+__all__ = ["Table", "as_labels", "as_responses", "as_table", "match_columns"]
 
 Reader: TypeAlias = Callable[[Any, int, int], NDArray[np.float64]]
 
@@ -153,6 +153,70 @@ def as_responses(y: Any, what: str = "y") -> Table:
             f"reshape {what}"
         )
     return _array_table(array, None, what)
+
+
+def as_labels(y: Any, classes: Sequence[Any], what: str = "y") -> Table:
+    """Read a vector of class labels as the positions of the labels among the stated classes.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, 1), or Series
+        Labels. Missing ones are read as NaN.
+    classes : sequence
+        The labels there may be, which are public.
+    what : str
+        Name of the parameter, used in error messages.
+
+    Returns
+    -------
+    Table
+        Of one column. A block that holds any other label raises ValueError.
+
+    Examples
+    --------
+    >>> as_labels(["no", "yes", "no"], classes=("no", "yes")).values().ravel()
+    array([0., 1., 0.])
+    """
+    if y is None:
+        raise ValueError(
+            f"the fit requires y to be passed, but the target {what} is None; "
+            "pass one label per row"
+        )
+    _refuse_unreadable(y, what)
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"{what} must be a vector of labels (n,), got shape {labels.shape}")
+    _require_cells(len(labels), 1, what)
+    name = getattr(y, "name", None)
+    return Table(
+        n_rows=len(labels),
+        n_columns=1,
+        columns=(name,) if isinstance(name, str) else None,
+        source=(labels, tuple(classes), what),
+        reader=_label_block,
+        one_dimensional=np.ndim(y) == 1,
+    )
+
+
+def _label_block(source: Any, start: int, stop: int) -> NDArray[np.float64]:
+    """Positions of the labels among the classes; NaN where a label is missing."""
+    labels, classes, what = source
+    part = labels[start:stop]
+    codes = np.full(len(part), -1.0)
+    for code, label in enumerate(classes):
+        codes[np.asarray(part == label, dtype=bool)] = code
+    unknown = codes < 0.0
+    if unknown.any():
+        missing = np.array([cell is None or cell != cell for cell in part[unknown]])
+        if not missing.all():
+            raise ValueError(
+                f"{what} holds labels that are not among classes={classes!r}; state every class "
+                "in classes=, or drop such rows"
+            )
+        codes[unknown] = np.nan
+    return codes.reshape(-1, 1)
 
 
 def match_columns(table: Table, expected: tuple[str, ...] | None, what: str = "X") -> None:

@@ -1,6 +1,6 @@
 """Who sums the bounded rows. Engines only sum: they know no noise, budget or model."""
 
-from publicmoments.engines.exact import ExactSum
-from publicmoments.engines.numpy_engine import sum_rows
+from publicmoments.engines.exact import ExactGram, ExactTotal
+from publicmoments.engines.numpy_engine import sum_gram, sum_total
 
-__all__ = ["ExactSum", "sum_rows"]
+__all__ = ["ExactGram", "ExactTotal", "sum_gram", "sum_total"]

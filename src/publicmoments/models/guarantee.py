@@ -4,51 +4,85 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from importlib import metadata
+from typing import Protocol, TypedDict
 
 from publicmoments import __version__
 from publicmoments.models.passes import Measured, PassRecord
-from publicmoments.planner import pass_shares
 from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
 from publicmoments.privacy.curves import gdp_delta, gdp_epsilon
-from publicmoments.privacy.noise_law import gram_noise_law
+from publicmoments.privacy.noise_law import NoiseLaw, VectorNoiseLaw, extra_delta
 from publicmoments.privacy.rounding import float_above
 from publicmoments.public import PublicMoments
-from publicmoments.release import grid_bound
-from publicmoments.report.card import Card, PassSummary
+from publicmoments.report.card import Card, RidgePass
 
-__all__ = ["NEIGHBOURS", "make_card", "spendable"]
+__all__ = ["NEIGHBOURS", "Claim", "Law", "claim", "ridge_card", "spendable"]
+
+Law = NoiseLaw | VectorNoiseLaw
 
 NEIGHBOURS = "data sets that differ in one row, replaced by another; the number of rows is public"
 
 DELTAS = (1e-5, 1e-6, 1e-8, 1e-10)
 
 
-def spendable(privacy: Budget, n_rows: int, dimension: int, passes: int) -> GDP:
+class Charged(Protocol):
+    """What the claim of a fit needs to know of each of its releases."""
+
+    @property
+    def rho(self) -> float: ...
+
+    @property
+    def law(self) -> Law: ...
+
+
+class Claim(TypedDict):
+    """The fields of a card that state the guarantee."""
+
+    guarantee: str
+    private: bool
+    neighbours: str
+    mu: float
+    rho: float
+    extra_tv: float
+    epsilon_delta: tuple[tuple[float, float], ...]
+    versions: dict[str, str]
+
+
+def spendable(privacy: Budget, laws_for: Callable[[GDP], Sequence[Law]]) -> GDP:
     """
     Return the Gaussian budget that a stated budget buys.
 
     GDP and zCDP budgets are met exactly. An (epsilon, delta) budget must also pay for the distance
     between discrete and rounded Gaussian noise, (1 + exp(epsilon)) tau: that is set aside first.
     Budgets too large or too small for the grid are refused here, before anything is spent. However
-    a budget is split over passes, tau is the same: it goes with the sum of their squared mu.
+    a budget is split over releases, tau is the same: it goes with the sum of their squared mu.
+
+    Parameters
+    ----------
+    privacy : GDP, ApproxDP or ZCDP
+        As the user states it.
+    laws_for : callable
+        Noise laws of all releases of a fit with a given total.
+
+    Returns
+    -------
+    GDP
     """
-    total, bound = privacy.to_gdp(), grid_bound(n_rows, dimension)
-    costs = total.split(*pass_shares(passes))
+    total = privacy.to_gdp()
     try:
-        laws = [gram_noise_law(bound, dimension, cost.mu) for cost in costs]
+        laws = laws_for(total)
         tau = math.fsum(law.gdp_extra_tv for law in laws)
     except ValueError:
         raise ValueError(
             f"privacy must be a budget that noise on the integer grid can meet, with mu roughly "
-            f"between 1e-6 and 1e8, got {privacy!r} over {passes} passes"
+            f"between 1e-6 and 1e8, got {privacy!r}"
         ) from None
     if not isinstance(privacy, ApproxDP):
         return total
-    aside = (1.0 + math.exp(min(privacy.epsilon, 700.0))) * tau
+    aside = extra_delta(tau, privacy.epsilon)
     if not aside < privacy.delta / 2:
         raise ValueError(
             f"epsilon={privacy.epsilon!r} is too large for delta={privacy.delta!r} to be certified "
@@ -57,7 +91,29 @@ def spendable(privacy: Budget, n_rows: int, dimension: int, passes: int) -> GDP:
     return ApproxDP(privacy.epsilon, privacy.delta - aside).to_gdp()
 
 
-def make_card(
+def claim(
+    releases: Sequence[Charged],
+    total: GDP,
+    privacy: Budget,
+    private: bool,
+    unprotected: str | None = None,
+) -> Claim:
+    """State what a fit guarantees, from all of its releases, or why it guarantees nothing."""
+    extra_tv = math.fsum(release.law.gdp_extra_tv for release in releases)
+    rho = _total(release.rho for release in releases)
+    return Claim(
+        guarantee=unprotected or _claim(private, total, rho, privacy),
+        private=private,
+        neighbours=NEIGHBOURS,
+        mu=total.mu,
+        rho=rho,
+        extra_tv=extra_tv,
+        epsilon_delta=_curve(total.mu, rho, extra_tv, privacy) if private else (),
+        versions=_versions(),
+    )
+
+
+def ridge_card(
     measured: Measured,
     total: GDP,
     privacy: Budget,
@@ -66,23 +122,14 @@ def make_card(
     n_rows: int,
     n_features: int,
 ) -> Card:
-    """Write the privacy card of a fit; everything on it is public or released."""
-    records = measured.records
-    extra_tv = sum(record.law.gdp_extra_tv for record in records)
-    rho = _total(record.law.rho(record.l2_bound_squared) for record in records)
+    """Write the privacy card of a ridge fit; everything on it is public or released."""
     q = measured.knowledge.coef.shape[1]
     return Card(
-        guarantee=_claim(measured.private, total, rho, privacy),
-        private=measured.private,
-        neighbours=NEIGHBOURS,
-        mu=total.mu,
-        rho=rho,
-        extra_tv=extra_tv,
-        epsilon_delta=_curve(total.mu, rho, extra_tv, privacy) if measured.private else (),
+        **claim(measured.records, total, privacy, measured.private),
         n_rows=n_rows,
         n_features=n_features,
         n_responses=q,
-        passes=tuple(_summary(record) for record in records),
+        passes=tuple(_summary(record) for record in measured.records),
         public_fingerprint=None if public.assumed else public.fingerprint,
         public_fit_z=measured.public_fit.z_score,
         response_fit_z=measured.public_fit.response_z,
@@ -90,7 +137,6 @@ def make_card(
         predicted_error=tuple(
             math.sqrt(max(measured.knowledge.prediction_error(k), 0.0)) for k in range(q)
         ),
-        versions=_versions(),
     )
 
 
@@ -124,7 +170,7 @@ def _curve(
     """Points (epsilon, delta) of the guarantee, the stated one first."""
     points = []
     if isinstance(privacy, ApproxDP):
-        delta = gdp_delta(mu, privacy.epsilon) + (1 + math.exp(privacy.epsilon)) * extra_tv
+        delta = gdp_delta(mu, privacy.epsilon) + extra_delta(extra_tv, privacy.epsilon)
         points.append((privacy.epsilon, max(delta, privacy.delta)))
     for delta in DELTAS:
         if isinstance(privacy, ApproxDP) and delta == privacy.delta:
@@ -141,7 +187,7 @@ def _epsilon_with_extra(mu: float, extra_tv: float, delta: float) -> float | Non
     """Epsilon at which the Gaussian curve with the extra is ``delta``; None where it never is."""
     epsilon = gdp_epsilon(mu, delta)
     for _ in range(50):
-        aside = math.exp(min(epsilon, 700.0)) * extra_tv + extra_tv
+        aside = extra_delta(extra_tv, epsilon)
         if not aside < delta / 2:
             return None
         raised = gdp_epsilon(mu, delta - aside)
@@ -151,12 +197,15 @@ def _epsilon_with_extra(mu: float, extra_tv: float, delta: float) -> float | Non
     return None
 
 
-def _summary(record: PassRecord) -> PassSummary:
+def _summary(record: PassRecord) -> RidgePass:
     """Copy the public numbers of a pass."""
     bounds = record.bounds
-    return PassSummary(
+    return RidgePass(
+        statistic="second moments of features and responses",
         mu=record.cost.mu,
-        rho=record.law.rho(record.l2_bound_squared),
+        rho=record.rho,
+        noise_sd=record.noise_sd,
+        times=1,
         x_radius=bounds.x_radius,
         response_bound=bounds.response_bound,
         response_weight=bounds.weight,

@@ -127,7 +127,8 @@ def _room(released: NoisyGram, bounds: Bounds, q: int) -> float:
     """Squared limit of a response, in units of the scale: what the features leave of the radius."""
     p = released.recipe.n_design
     used = float(np.diag(released.noisy_gram)[:p].sum())
-    return max(released.recipe.radius**2 - used, 0.0) / (bounds.weight**2 * bounds.kept) / q
+    radius = float(released.recipe.radius)
+    return max(radius**2 - used, 0.0) / (bounds.weight**2 * bounds.kept) / q
 
 
 def _spreads(knowledge: Knowledge, released: NoisyGram, bounds: Bounds) -> tuple[float, ...]:

@@ -10,10 +10,10 @@ from publicmoments.models.learning import learned, read_release
 from publicmoments.planner import Bounds, BoundsRequest, pass_shares
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
-from publicmoments.privacy.noise_law import NoiseLaw
-from publicmoments.release import NoiseSource, PrivateRows, measure
+from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
+from publicmoments.release import NoiseSource, PrivateRows, grid_bound, measure_gram
 
-__all__ = ["Measured", "PassRecord", "run_passes"]
+__all__ = ["Measured", "PassRecord", "pass_laws", "run_passes"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class PassRecord:
     scale: tuple[float, ...]
     cost: GDP
     law: NoiseLaw
-    l2_bound_squared: int
+    rho: float
+    noise_sd: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,13 @@ class Measured:
     records: tuple[PassRecord, ...]
     public_fit: PublicFit
     private: bool
+
+
+def pass_laws(total: GDP, n_rows: int, dimension: int, passes: int) -> list[NoiseLaw]:
+    """Return the noise laws of passes over rows of some dimension."""
+    bound = grid_bound(n_rows, dimension)
+    costs = total.split(*pass_shares(passes))
+    return [gram_noise_law(bound, dimension, cost.mu) for cost in costs]
 
 
 def run_passes(
@@ -77,7 +85,7 @@ def run_passes(
     **Releases.** One noisy Gram matrix a pass, and what follows from them.
 
     **Guarantee.** The passes compose to at most ``total``, with the neighbours and the exactness
-    that `publicmoments.release.release` states for each.
+    that `publicmoments.release.release_gram` states for each.
 
     **Why.** A pass subtracts the fit so far, so that its rows are residuals: their scale, and with
     it the noise, falls from pass to pass. Each recipe depends on public inputs and on earlier
@@ -97,7 +105,7 @@ def run_passes(
             fit_intercept=rows.fit_intercept,
             request=request,
         )
-        released = measure(rows, recipe, cost, account, source)
+        released = measure_gram(rows, recipe, cost, account, source)
         scale = tuple(float(s) for s in knowledge.scale)
         lesson = read_release(knowledge, released, bounds, final=final)
         if not records:
@@ -105,5 +113,7 @@ def run_passes(
             if fit.outgrown and costs and restart_passes is not None:
                 costs = GDP(account.remaining).split(*pass_shares(restart_passes))
         knowledge = learned(knowledge, lesson, released, bounds, final=final)
-        records.append(PassRecord(bounds, scale, cost, released.law, recipe.l2_bound_squared))
+        records.append(
+            PassRecord(bounds, scale, cost, released.law, released.rho, released.diagonal_sd)
+        )
     return Measured(knowledge, tuple(records), fit, source.private)

@@ -7,26 +7,27 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from publicmoments.checks import non_negative, positive_integer
-from publicmoments.models.guarantee import make_card, spendable
+from publicmoments.models.agreement import PublicFit
+from publicmoments.models.guarantee import ridge_card, spendable
 from publicmoments.models.knowledge import initial_knowledge
-from publicmoments.models.parameters import (
-    check_seed,
-    check_switches,
-    checked_bound,
-    checked_budget,
+from publicmoments.models.parameters import check_switches, checked_bound
+from publicmoments.models.passes import Measured, pass_laws, run_passes
+from publicmoments.models.shell import (
+    PrivateEstimator,
+    check_public,
+    match_responses,
+    matched_moments,
 )
-from publicmoments.models.passes import Measured, run_passes
 from publicmoments.models.solve import ridge_coef
 from publicmoments.planner import BoundsRequest
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
-from publicmoments.release import noise_source, private_rows
+from publicmoments.release import noise_source
 from publicmoments.report.card import Card
-from publicmoments.tables import Table, as_responses, as_table, match_columns
+from publicmoments.tables import Table, as_responses, as_table
 from publicmoments.warnings_ import PublicMomentsWarning
 
 __all__ = ["Ridge"]
@@ -41,7 +42,7 @@ MISFIT_Z = 5.0
 """Standard errors from which the public moments are said not to fit."""
 
 
-class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """
     Differentially private ridge regression on unbounded data.
 
@@ -158,18 +159,15 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
         """
         alpha, privacy, request = self._checked_parameters()
         features, responses = as_table(X, "X"), as_responses(y, "y")
-        public = self._checked_public(features, responses)
-        rows = private_rows(
-            features,
-            responses,
-            fit_intercept=bool(self.fit_intercept),
-            ignore_invalid=self.on_invalid == "ignore",
-        )
+        rows = self._private_rows(features, responses, bool(self.fit_intercept))
+        public = matched_moments(self.public, features, responses.n_columns)
+        match_responses(responses, public)
         source = noise_source(self.random_state)
         design = public.design(fit_intercept=bool(self.fit_intercept))
         knowledge = initial_knowledge(design, rows.n_responses, bool(self.anchor))
         passes = self._number_of_passes(has_fit=knowledge.noise_scale is not None)
-        total = spendable(privacy, rows.n_rows, sum(knowledge.coef.shape), passes)
+        dimension = sum(knowledge.coef.shape)
+        total = spendable(privacy, lambda whole: pass_laws(whole, rows.n_rows, dimension, passes))
         measured = run_passes(
             knowledge,
             rows,
@@ -180,10 +178,10 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
             source=source,
         )
         self._keep(measured, alpha, features, responses)
-        self.card_: Card = make_card(
+        self.card_: Card = ridge_card(
             measured, total, privacy, public, n_rows=rows.n_rows, n_features=features.n_columns
         )
-        self._warn_of_misfit(public)
+        self._warn_of_misfit(measured.public_fit, public)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -199,68 +197,19 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
         -------
         ndarray of shape (n_rows,) or (n_rows, n_responses)
         """
-        check_is_fitted(self)
-        table = as_table(X, "X")
-        validate_data(self, X, reset=False, skip_check_array=True)
-        values = table.values()
-        if not np.isfinite(values).all():
-            raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
-        return np.asarray(values @ self.coef_.T + self.intercept_)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that private noise differs from fit to fit."""
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.random_state is None
-        return tags
+        return np.asarray(self._feature_values(X) @ self.coef_.T + self.intercept_)
 
     def _checked_parameters(self) -> tuple[float, Budget, BoundsRequest]:
         """Validate what does not depend on data."""
         alpha = non_negative("alpha", self.alpha)
         check_switches(fit_intercept=self.fit_intercept, anchor=self.anchor)
-        check_seed(self.random_state)
-        if self.public is not None and not isinstance(self.public, PublicMoments):
-            raise TypeError(
-                f"public must be PublicMoments or None, got {type(self.public).__name__}; "
-                "make it with PublicMoments.from_rows, from_matrix, from_mean_cov or load"
-            )
-        if self.on_invalid not in ("raise", "ignore"):
-            raise ValueError(
-                f'on_invalid must be "raise" or "ignore", got on_invalid={self.on_invalid!r}'
-            )
+        check_public(self.public)
         request = BoundsRequest(
             x_radius=checked_bound("x_radius", self.x_radius),
             response_bound=checked_bound("response_bound", self.response_bound),
             weight=checked_bound("response_weight", self.response_weight),
         )
-        return alpha, checked_budget(self.privacy), request
-
-    def _checked_public(self, features: Table, responses: Table) -> PublicMoments:
-        """Match private tables with the public moments; assume identity moments without any."""
-        if features.n_rows < 2:
-            raise ValueError(
-                f"Found array with {features.n_rows} sample(s) (shape=({features.n_rows}, "
-                f"{features.n_columns})) while a minimum of 2 is required; one row cannot be hidden"
-            )
-        if self.public is None:
-            warnings.warn(
-                "no public moments: assuming features and responses of size 1, unrelated to each "
-                "other. The fit is as private, but its error grows with the condition number of "
-                "the features and with how far their sizes are from 1; pass "
-                "public=PublicMoments.from_rows(...), even of a few dozen public rows",
-                PublicMomentsWarning,
-                stacklevel=3,
-            )
-            sizes = np.ones(responses.n_columns)
-            return PublicMoments.identity(features.n_columns, response_scale=sizes)
-        match_columns(features, self.public.columns, "X")
-        d = len(self.public.second_moment)
-        if features.n_columns != d:
-            raise ValueError(
-                f"X has {features.n_columns} features, but the public moments have {d}; pass the "
-                "same columns to both"
-            )
-        _match_responses(responses, self.public)
-        return self.public
+        return alpha, self._checked_budget(), request
 
     def _number_of_passes(self, has_fit: bool) -> int:
         """Passes over the rows, from public facts."""
@@ -276,21 +225,16 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
         intercept = solution[d] if self.fit_intercept else np.zeros(len(coef))
         self.coef_: NDArray[np.float64] = coef[0] if responses.one_dimensional else coef
         self.intercept_: Any = float(intercept[0]) if responses.one_dimensional else intercept
-        self.n_features_in_ = d
-        if features.columns is not None:
-            self.feature_names_in_ = np.array(features.columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._keep_names(features)
 
-    def _warn_of_misfit(self, public: PublicMoments) -> None:
+    def _warn_of_misfit(self, fit: PublicFit, public: PublicMoments) -> None:
         """Warn when the first release is far from what the public moments predict."""
-        card = self.card_
         signs = []
-        if card.public_fit_z > MISFIT_Z:
-            signs.append(f"the second moment is {card.public_fit_z:.1f} standard errors away")
-        if card.response_fit_z > MISFIT_Z:
-            signs.append(f"the fit of the response is {card.response_fit_z:.1f} of them away")
-        if card.response_outgrown:
+        if fit.z_score > MISFIT_Z:
+            signs.append(f"the second moment is {fit.z_score:.1f} standard errors away")
+        if fit.response_z > MISFIT_Z:
+            signs.append(f"the fit of the response is {fit.response_z:.1f} of them away")
+        if fit.outgrown:
             signs.append("responses are far larger than expected")
         if signs and self.anchor and not public.assumed:
             warnings.warn(
@@ -300,21 +244,3 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
                 PublicMomentsWarning,
                 stacklevel=3,
             )
-
-
-def _match_responses(responses: Table, public: PublicMoments) -> None:
-    """Public responses, where there are any, must be as many as the private ones."""
-    if public.response is None:
-        warnings.warn(
-            "the public moments say nothing of the response: assuming a root mean square of 1; "
-            "pass response=... or response_scale=... when making them",
-            PublicMomentsWarning,
-            stacklevel=4,
-        )
-    elif len(public.response.scale) != responses.n_columns:
-        raise ValueError(
-            f"y has {responses.n_columns} columns, but the public moments have "
-            f"{len(public.response.scale)} responses; pass the same responses to both"
-        )
-    elif responses.columns is not None:
-        match_columns(responses, public.response.names, "y")

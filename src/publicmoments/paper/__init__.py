@@ -1,5 +1,7 @@
 """The published algorithms, their noise scales and their theorems, to the letter."""
 
+from publicmoments.paper.descent import NoisyGradientDescent, PMTElasticNet
+from publicmoments.paper.glm import PMTGLM, OracleLogisticRegression, PMTLogisticRegression
 from publicmoments.paper.newton import (
     hessian_lipschitz,
     is_convergent,
@@ -18,6 +20,7 @@ from publicmoments.paper.radii import (
     response_radius,
     truncation_radius,
 )
+from publicmoments.paper.ridge import AdaSSP, OracleRidge, PMTRidge
 from publicmoments.paper.ridge_error import explicit_ridge_error_bound, ridge_error_bound
 from publicmoments.paper.scales import (
     NoiseScales,
@@ -45,12 +48,21 @@ from publicmoments.paper.theory import (
     robustness_condition,
     simplified_inverse_error,
 )
+from publicmoments.paper.truncation import pmt
 
 __all__ = [
     "GAUSSIAN_CONSTANT",
+    "PMTGLM",
+    "AdaSSP",
     "GuidedSetting",
     "NoiseScales",
+    "NoisyGradientDescent",
+    "OracleLogisticRegression",
+    "OracleRidge",
     "OracleSetting",
+    "PMTElasticNet",
+    "PMTLogisticRegression",
+    "PMTRidge",
     "Setting",
     "eigenvalue_floor",
     "explicit_ridge_error_bound",
@@ -71,6 +83,7 @@ __all__ = [
     "noise_norm_bound",
     "oracle_radius",
     "oracle_response_radius",
+    "pmt",
     "predictor_reach",
     "published_mu",
     "required_rows",

@@ -1,6 +1,6 @@
-"""Drawing noise and adding it to a symmetric integer matrix.
+"""Drawing noise and adding it to integer matrices and vectors.
 
-A Gram matrix of integer rows is an integer matrix, and so is the noise added to it: no float
+Sums of integer rows and of their products are integers, and so is the noise added to them: no float
 carries private low-order bits. `publicmoments.privacy.noise_law` says how much noise there is and
 what a release with it costs.
 """
@@ -19,17 +19,17 @@ from publicmoments.checks import positive_integer
 from publicmoments.privacy.noise_law import (
     ENTRY_LIMIT,
     NoiseLaw,
+    VectorNoiseLaw,
     checked_noise_sd,
-    gram_noise_law,
 )
 
 __all__ = [
-    "NoiseLaw",
     "NoiseSource",
     "SeededNoise",
     "SystemNoise",
+    "UnprotectedNoise",
     "add_gram_noise",
-    "gram_noise_law",
+    "add_vector_noise",
 ]
 
 # Draws beyond this are shared among threads; the sampler runs outside the interpreter lock.
@@ -152,6 +152,38 @@ class SeededNoise:
         return "SeededNoise(...)"
 
 
+class UnprotectedNoise:
+    """
+    Noise of another source for a method that is not private whatever its noise.
+
+    Parameters
+    ----------
+    source : NoiseSource
+        Where the draws come from.
+
+    Examples
+    --------
+    >>> UnprotectedNoise(SystemNoise()).private
+    False
+    """
+
+    def __init__(self, source: NoiseSource) -> None:
+        self._source = source
+
+    @property
+    def private(self) -> bool:
+        """False: something else was read from the private rows without noise."""
+        return False
+
+    def draw(self, count: int, noise_sd: float) -> NDArray[np.int64]:
+        """Draw from the source."""
+        return self._source.draw(count, noise_sd)
+
+    def __repr__(self) -> str:
+        """Name the source."""
+        return f"UnprotectedNoise({self._source!r})"
+
+
 def add_gram_noise(
     exact: NDArray[np.int64], law: NoiseLaw, source: NoiseSource
 ) -> NDArray[np.int64]:
@@ -189,16 +221,49 @@ def add_gram_noise(
     **Numerics.** Integer addition. Entries and noise are each below 2^62 in size, so the sum cannot
     wrap; the noise reaches that limit only beyond 64 standard deviations.
     """
-    exact = _checked_matrix(exact, law.dimension)
     d = law.dimension
+    exact = _checked_integers(exact, (d, d))
+    if not np.array_equal(exact, exact.T):
+        raise ValueError("exact must be symmetric; pass a Gram matrix")
     noise = np.zeros((d, d), dtype=np.int64)
     upper = np.triu_indices(d, k=1)
     noise[upper] = source.draw(len(upper[0]), law.offdiagonal_sd)
     noise = noise + noise.T
     noise[np.diag_indices(d)] = source.draw(d, law.diagonal_sd)
-    if not _inside_limit(noise):
-        raise ValueError("noise left the range of 64-bit integers; use a coarser grid")
-    return exact + noise
+    return exact + _checked_noise(noise)
+
+
+def add_vector_noise(
+    exact: NDArray[np.int64], law: VectorNoiseLaw, source: NoiseSource
+) -> NDArray[np.int64]:
+    """
+    Return a noisy copy of an exact integer vector.
+
+    Parameters
+    ----------
+    exact : ndarray of int64, shape (dimension,)
+        Exact sum of integer rows.
+    law : VectorNoiseLaw
+        Noise of that dimension.
+    source : NoiseSource
+        Where the noise comes from.
+
+    Returns
+    -------
+    ndarray of int64, shape (dimension,)
+
+    Notes
+    -----
+    **Releases.** The noisy vector.
+
+    **Assumes, Numerics.** As for `add_gram_noise`.
+
+    **Guarantee.** That of `vector_noise_law`, if ``source.private``; none otherwise.
+
+    **Why.** One independent draw for each entry.
+    """
+    exact = _checked_integers(exact, (law.dimension,))
+    return exact + _checked_noise(source.draw(law.dimension, law.noise_sd))
 
 
 def _discrete_gaussian(count: int, noise_sd: float) -> NDArray[np.int64]:
@@ -229,20 +294,25 @@ def _checked_count(count: int) -> int:
     return 0 if count == 0 else positive_integer("count", count)
 
 
-def _checked_matrix(exact: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
-    """Check the exact matrix; messages never show its entries."""
+def _checked_integers(exact: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Check an exact sum; messages never show its entries."""
     if not isinstance(exact, np.ndarray) or exact.dtype != np.int64:
         raise TypeError("exact must be an int64 array; sum integer rows in 64-bit integers")
-    if exact.shape != (dimension, dimension):
+    if exact.shape != shape:
         raise ValueError(
-            f"exact must have shape {(dimension, dimension)}, got {exact.shape}; "
+            f"exact must have shape {shape}, got {exact.shape}; "
             "make the noise law for the dimension of the rows"
         )
-    if not np.array_equal(exact, exact.T):
-        raise ValueError("exact must be symmetric; pass a Gram matrix")
     if not _inside_limit(exact):
         raise ValueError("exact entries must be below 2**62; use a coarser grid or fewer rows")
     return exact
+
+
+def _checked_noise(noise: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Refuse noise that could wrap the sum; beyond 64 standard deviations at the most."""
+    if not _inside_limit(noise):
+        raise ValueError("noise left the range of 64-bit integers; use a coarser grid")
+    return noise
 
 
 def _inside_limit(matrix: NDArray[np.int64]) -> bool:

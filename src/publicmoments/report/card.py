@@ -7,20 +7,45 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Card", "PassSummary"]
+__all__ = ["Card", "PassSummary", "RidgePass"]
 
 
 @dataclass(frozen=True)
 class PassSummary:
-    """One pass over the private rows, in public numbers."""
+    """
+    One release, in public numbers.
 
+    Parameters
+    ----------
+    statistic : str
+        What was released.
+    mu, rho : float
+        What it cost.
+    noise_sd : float
+        Standard deviation of the noise per row, in the units of the bounded rows; of the diagonal,
+        for a matrix.
+    noise_sd_grid_units : float
+        The same on the integer grid, of the sum over all rows.
+    times : int
+        Releases of this kind and cost, each with noise of its own.
+    """
+
+    statistic: str
     mu: float
     rho: float
+    noise_sd: float
+    noise_sd_grid_units: float
+    times: int
+
+
+@dataclass(frozen=True)
+class RidgePass(PassSummary):
+    """One pass of ridge regression, with the bounds it was planned with."""
+
     x_radius: float
     response_bound: float
     response_weight: float
     response_scale: tuple[float, ...]
-    noise_sd_grid_units: float
     predicted_noise: float
     predicted_bias: float
 
@@ -50,20 +75,23 @@ class Card:
     n_rows, n_features, n_responses : int
         Shape of the private table; public.
     passes : tuple of PassSummary
-        Each pass over the rows: budget, bounds, weights, noise.
+        Each release: budget, noise and, where planned, bounds.
     public_fingerprint : str or None
         SHA-256 of the public inputs; None when there were none.
-    public_fit_z : float
-        Distance between the released and the expected second moment in standard errors.
-    response_fit_z : float
+    versions : dict
+        Versions of what computed it.
+    notes : tuple of str
+        What else must be known to read the claim.
+    public_fit_z : float or None
+        Distance between the released and the expected second moment in standard errors, where the
+        method can tell.
+    response_fit_z : float or None
         Distance between the first release and the public fit in standard errors; 0 without one.
-    response_outgrown : bool
+    response_outgrown : bool or None
         Whether the first release showed residuals far larger than public numbers led to expect.
     predicted_error : tuple of float
         Root mean square error that noise is expected to add to predictions, per response, in its
-        units.
-    versions : dict
-        Versions of what computed it.
+        units; empty where the method does not predict it.
     """
 
     guarantee: str
@@ -78,11 +106,12 @@ class Card:
     n_responses: int
     passes: tuple[PassSummary, ...]
     public_fingerprint: str | None
-    public_fit_z: float
-    response_fit_z: float
-    response_outgrown: bool
-    predicted_error: tuple[float, ...]
     versions: dict[str, str]
+    notes: tuple[str, ...] = ()
+    public_fit_z: float | None = None
+    response_fit_z: float | None = None
+    response_outgrown: bool | None = None
+    predicted_error: tuple[float, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the card as plain dictionaries, lists and numbers."""
@@ -99,8 +128,10 @@ class Card:
         if self.private:
             points = ", ".join(f"({e:.4g}, {d:.0e})" for e, d in self.epsilon_delta)
             lines.append(f"(epsilon, delta): {points}")
-        lines.append(f"Passes over the rows: {len(self.passes)}; rows: {self.n_rows}.")
-        if all(math.isfinite(error) for error in self.predicted_error):
+        lines.extend(self.notes)
+        releases = sum(one.times for one in self.passes)
+        lines.append(f"Releases: {releases}; rows: {self.n_rows}.")
+        if self.predicted_error and all(math.isfinite(error) for error in self.predicted_error):
             errors = ", ".join(f"{error:.3g}" for error in self.predicted_error)
             lines.append(f"Error that noise is expected to add to predictions: {errors}.")
         return "\n".join(lines)

@@ -5,20 +5,71 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.checks import positive, positive_integer
-from publicmoments.privacy.noise_law import ENTRY_LIMIT
+from publicmoments.rows.grid import (
+    EXACT_FLOAT_BITS,
+    finest_grid,
+    on_grid,
+    scaled_down,
+    squared_bound,
+)
 
-__all__ = ["RowRecipe", "finest_grid", "squared_bound"]
+__all__ = ["Recipe", "RowRecipe"]
 
-GRID_BITS = 16
-"""A radius of 2^16 grid units: squared norms of integer rows stay near 2^32."""
+Array = NDArray[np.float64]
 
-EXACT_FLOAT_BITS = 53
-"""Integers up to 2^53 are exact in float64, sums of products included."""
+HUGE = 2.0**500
+"""Bound on responses whose squares are to be taken."""
+
+
+class Recipe(Protocol):
+    """
+    What engines and the door ask of a recipe.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows it was made for; public.
+    dimension : int
+        Length of an integer row.
+    grid_unit : float
+        Size of one grid unit.
+    l2_bound_squared : int
+        Bound on the squared norm of every integer row.
+    max_block_rows : int
+        Most rows whose sum in float64 is still exact.
+    """
+
+    @property
+    def n_rows(self) -> int: ...  # noqa: D102
+
+    @property
+    def dimension(self) -> int: ...  # noqa: D102
+
+    @property
+    def grid_unit(self) -> float: ...  # noqa: D102
+
+    @property
+    def l2_bound_squared(self) -> int: ...  # noqa: D102
+
+    @property
+    def max_block_rows(self) -> int: ...  # noqa: D102
+
+    def integer_rows(self, design: Array, responses: Array) -> Array:
+        """
+        Return the bounded integer rows of a block, as integer-valued float64.
+
+        Both arrays may be overwritten. Each output row depends on its own input row only, and its
+        squared norm is at most ``l2_bound_squared``, whatever the floats: NaN and infinity in the
+        design become zero rows. Owed by the caller: blocks of one fixed shape, so that the linear
+        algebra treats each row alike.
+        """
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,18 +192,49 @@ class RowRecipe:
         """Most rows whose float64 Gram matrix is still exact."""
         return int(2**EXACT_FLOAT_BITS // self.l2_bound_squared)
 
+    def integer_rows(self, design: Array, responses: Array) -> Array:
+        """
+        Return the bounded integer rows of a block; see `Recipe.integer_rows`.
 
-def finest_grid(n_rows: int, dimension: int) -> int:
-    """Most bits, at most GRID_BITS, for which a sum over all rows stays below the limit."""
-    for bits in range(GRID_BITS, 0, -1):
-        if n_rows * squared_bound(bits, dimension) < ENTRY_LIMIT:
-            return bits
-    raise ValueError(
-        f"n_rows must leave room for a grid in 64-bit integers, got n_rows={n_rows} with "
-        f"rows of {dimension} entries; sum fewer rows"
-    )
+        Parameters
+        ----------
+        design : ndarray of shape (rows, p)
+            Private rows, with the column of ones where the recipe has an intercept.
+        responses : ndarray of shape (rows, q)
+            Their responses. An infinite one is shortened as a huge one is.
+
+        Returns
+        -------
+        ndarray of shape (rows, p + q)
+
+        Notes
+        -----
+        **Releases.** Nothing: the rows are bounded, not noisy.
+
+        **Guarantee.** That of `on_grid`, which enforces the bound on the integers themselves.
+
+        **Numerics.** What `scaled_down` divides a row by returns with c, of which it is a part.
+        """
+        p = self.n_design
+        with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
+            divisors = scaled_down(design)
+            if divisors is not None:
+                responses /= divisors[:, None]
+            bounded = design @ self.transform
+            z, u = bounded[:, :p], bounded[:, p:]
+            whole = 1.0 if divisors is None else divisors
+            factor = np.minimum(whole, self.x_radius / np.sqrt(np.einsum("ij,ij->i", z, z)))
+            np.subtract(responses, u, out=u)
+            u *= self.weight / self.scale
+            bounded *= (factor / self.grid_unit)[:, None]
+            _shorten_responses(z, u, 2.0**self.grid_bits)
+            return on_grid(bounded, self.l2_bound_squared)
 
 
-def squared_bound(bits: int, dimension: int) -> int:
-    """Square of 2^bits grid units plus what rounding adds, with a margin for float errors."""
-    return math.ceil((2.0**bits + math.sqrt(dimension) / 2 + 1e-6) ** 2)
+def _shorten_responses(z: Array, u: Array, radius: float) -> None:
+    """Shorten the responses, in place, until the whole row is no longer than the radius."""
+    # Their squares must not overflow; nothing this large keeps its size in any case.
+    np.clip(u, -HUGE, HUGE, out=u)
+    room = np.sqrt(np.maximum(radius**2 - np.einsum("ij,ij->i", z, z), 0.0))
+    length = np.sqrt(np.einsum("ij,ij->i", u, u))
+    u *= np.minimum(1.0, room / np.maximum(length, 1.0))[:, None]

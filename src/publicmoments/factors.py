@@ -1,0 +1,73 @@
+"""What a whitened row is multiplied by before rows are summed: public functions of one row each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.families import Family
+
+__all__ = ["ClippedResponse", "Ones", "Residual", "RootCurvature"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ones:
+    """Leave the row as it is."""
+
+    def __call__(self, predictor: Array, responses: Array) -> Array:
+        """Return ones."""
+        return np.ones_like(predictor)
+
+
+@dataclass(frozen=True)
+class ClippedResponse:
+    """The response in units of its public scale, clipped: rows add up to a cross moment."""
+
+    scale: float
+    bound: float
+
+    def __call__(self, predictor: Array, responses: Array) -> Array:
+        """Return clip(y / scale)."""
+        return np.clip(responses / self.scale, -self.bound, self.bound)
+
+
+@dataclass(frozen=True)
+class Residual:
+    """
+    Slope of the loss of a row, b'(t) - y: rows add up to a gradient.
+
+    Parameters
+    ----------
+    family : Family
+        Of the responses.
+    scale : float
+        Responses are divided by it.
+    response_bound, bound : float
+        Where the scaled response and the slope itself are clipped; nowhere by default.
+    """
+
+    family: Family
+    scale: float = 1.0
+    response_bound: float = math.inf
+    bound: float = math.inf
+
+    def __call__(self, predictor: Array, responses: Array) -> Array:
+        """Return the slope."""
+        scaled = np.clip(responses / self.scale, -self.response_bound, self.response_bound)
+        return np.clip(self.family.mean(predictor) - scaled, -self.bound, self.bound)
+
+
+@dataclass(frozen=True)
+class RootCurvature:
+    """Root of the curvature of a row's loss: the Gram matrix of such rows is a Hessian."""
+
+    family: Family
+
+    def __call__(self, predictor: Array, responses: Array) -> Array:
+        """Return sqrt(b''(t))."""
+        return np.sqrt(self.family.curvature(predictor))

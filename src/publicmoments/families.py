@@ -1,0 +1,179 @@
+"""Families of generalised linear models: what a response may be, and how it follows a predictor."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from publicmoments.checks import non_negative
+
+__all__ = ["Bernoulli", "Family", "Gaussian", "Poisson"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """
+    A family of responses with its canonical link.
+
+    The loss of a row with linear predictor t and response y is b(t) - y t, up to a constant: its
+    slope is b'(t) - y, with b' the mean, and its curvature b''(t).
+    """
+
+    @abstractmethod
+    def mean(self, predictor: Array) -> Array:
+        """b'(t): expected response."""
+
+    @abstractmethod
+    def curvature(self, predictor: Array) -> Array:
+        """b''(t): curvature of the loss, which is the variance of the response."""
+
+    @abstractmethod
+    def loss(self, predictor: Array, response: Array) -> Array:
+        """b(t) - y t, up to a term without t."""
+
+    @abstractmethod
+    def allows(self, response: Array) -> NDArray[np.bool_]:
+        """Whether responses lie in the range of the family."""
+
+    @property
+    @abstractmethod
+    def range(self) -> str:
+        """The range in words, for messages."""
+
+    @abstractmethod
+    def largest_mean(self, reach: float) -> float:
+        """Largest |b'(t)| for |t| <= reach."""
+
+    @abstractmethod
+    def largest_curvature(self, reach: float) -> float:
+        """Largest |b''(t)| for |t| <= reach."""
+
+
+@dataclass(frozen=True)
+class Gaussian(Family):
+    """
+    Responses of constant variance around the linear predictor.
+
+    Examples
+    --------
+    >>> Gaussian().mean(np.array([0.5]))
+    array([0.5])
+    """
+
+    def mean(self, predictor: Array) -> Array:
+        """The predictor itself."""
+        return predictor
+
+    def curvature(self, predictor: Array) -> Array:
+        """One."""
+        return np.ones_like(predictor)
+
+    def loss(self, predictor: Array, response: Array) -> Array:
+        """t^2 / 2 - y t."""
+        return predictor**2 / 2 - response * predictor
+
+    def allows(self, response: Array) -> NDArray[np.bool_]:
+        """Any finite number."""
+        return np.isfinite(response)
+
+    @property
+    def range(self) -> str:
+        """The range in words."""
+        return "finite numbers"
+
+    def largest_mean(self, reach: float) -> float:
+        """The reach."""
+        return non_negative("reach", reach)
+
+    def largest_curvature(self, reach: float) -> float:
+        """One."""
+        return 1.0
+
+
+@dataclass(frozen=True)
+class Bernoulli(Family):
+    """
+    Responses of 0 or 1, whose log odds are the linear predictor.
+
+    Examples
+    --------
+    >>> Bernoulli().mean(np.array([0.0]))
+    array([0.5])
+    """
+
+    def mean(self, predictor: Array) -> Array:
+        """1 / (1 + exp(-t))."""
+        return np.asarray(expit(predictor))
+
+    def curvature(self, predictor: Array) -> Array:
+        """P (1 - p)."""
+        return np.asarray(expit(predictor) * expit(-predictor))
+
+    def loss(self, predictor: Array, response: Array) -> Array:
+        """log(1 + exp(t)) - y t."""
+        return np.logaddexp(0.0, predictor) - response * predictor
+
+    def allows(self, response: Array) -> NDArray[np.bool_]:
+        """Zero or one."""
+        return np.asarray((response == 0.0) | (response == 1.0))
+
+    @property
+    def range(self) -> str:
+        """The range in words."""
+        return "0 and 1"
+
+    def largest_mean(self, reach: float) -> float:
+        """1 / (1 + exp(-reach))."""
+        return float(expit(non_negative("reach", reach)))
+
+    def largest_curvature(self, reach: float) -> float:
+        """A quarter, at a predictor of zero."""
+        return 0.25
+
+
+@dataclass(frozen=True)
+class Poisson(Family):
+    """
+    Counts, the logarithm of whose mean is the linear predictor.
+
+    Examples
+    --------
+    >>> Poisson().mean(np.array([0.0]))
+    array([1.])
+    """
+
+    def mean(self, predictor: Array) -> Array:
+        """exp(t)."""
+        return np.asarray(np.exp(predictor))
+
+    def curvature(self, predictor: Array) -> Array:
+        """exp(t)."""
+        return np.asarray(np.exp(predictor))
+
+    def loss(self, predictor: Array, response: Array) -> Array:
+        """exp(t) - y t."""
+        return np.asarray(np.exp(predictor) - response * predictor)
+
+    def allows(self, response: Array) -> NDArray[np.bool_]:
+        """Non-negative whole numbers."""
+        return np.asarray(np.isfinite(response) & (response >= 0.0) & (response % 1.0 == 0.0))
+
+    @property
+    def range(self) -> str:
+        """The range in words."""
+        return "non-negative whole numbers"
+
+    def largest_mean(self, reach: float) -> float:
+        """exp(reach)."""
+        return math.exp(non_negative("reach", reach))
+
+    def largest_curvature(self, reach: float) -> float:
+        """exp(reach)."""
+        return self.largest_mean(reach)

@@ -1,0 +1,133 @@
+"""What every estimator of the library shares: its parameters, its tables, its names."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from publicmoments.models.parameters import check_seed, checked_budget
+from publicmoments.privacy.budgets import Budget
+from publicmoments.public import PublicMoments
+from publicmoments.release import PrivateRows, private_rows
+from publicmoments.report.card import Card
+from publicmoments.tables import Table, as_table, match_columns
+from publicmoments.warnings_ import PublicMomentsWarning
+
+__all__ = ["PrivateEstimator", "check_public", "match_responses", "matched_moments"]
+
+
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """
+    Base of the private estimators.
+
+    Subclasses have the parameters ``privacy``, ``random_state`` and ``on_invalid``, and where they
+    are guided by public moments also ``public``.
+    """
+
+    privacy: Budget | None
+    random_state: int | np.random.Generator | np.random.RandomState | None
+    on_invalid: Literal["raise", "ignore"]
+    card_: Card
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that private noise differs from fit to fit."""
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+    def _checked_budget(self) -> Budget:
+        """Validate the parameters that all estimators share; return the budget."""
+        check_seed(self.random_state)
+        if self.on_invalid not in ("raise", "ignore"):
+            raise ValueError(
+                f'on_invalid must be "raise" or "ignore", got on_invalid={self.on_invalid!r}'
+            )
+        return checked_budget(self.privacy)
+
+    def _private_rows(self, features: Table, responses: Table, fit_intercept: bool) -> PrivateRows:
+        """Hand the tables to the private side of the door."""
+        if features.n_rows < 2:
+            raise ValueError(
+                f"Found array with {features.n_rows} sample(s) (shape=({features.n_rows}, "
+                f"{features.n_columns})) while a minimum of 2 is required; one row cannot be hidden"
+            )
+        return private_rows(
+            features,
+            responses,
+            fit_intercept=fit_intercept,
+            ignore_invalid=self.on_invalid == "ignore",
+        )
+
+    def _keep_names(self, features: Table) -> None:
+        """Store number and names of the features, as scikit-learn does."""
+        self.n_features_in_ = features.n_columns
+        if features.columns is not None:
+            self.feature_names_in_ = np.array(features.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _feature_values(self, X: Any) -> NDArray[np.float64]:
+        """Read features to predict from, which must be those of the fit."""
+        check_is_fitted(self)
+        table = as_table(X, "X")
+        validate_data(self, X, reset=False, skip_check_array=True)
+        values = table.values()
+        if not np.isfinite(values).all():
+            raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
+        return values
+
+
+def check_public(public: object) -> None:
+    """Refuse what is not public moments; None stands for none."""
+    if public is not None and not isinstance(public, PublicMoments):
+        raise TypeError(
+            f"public must be PublicMoments or None, got {type(public).__name__}; "
+            "make it with PublicMoments.from_rows, from_matrix, from_mean_cov or load"
+        )
+
+
+def matched_moments(
+    public: PublicMoments | None, features: Table, n_responses: int
+) -> PublicMoments:
+    """Match features with the public moments; assume identity moments, aloud, without any."""
+    if public is None:
+        warnings.warn(
+            "no public moments: assuming features and responses of size 1, unrelated to each "
+            "other. The fit is as private, but its error grows with the condition number of "
+            "the features and with how far their sizes are from 1; pass "
+            "public=PublicMoments.from_rows(...), even of a few dozen public rows",
+            PublicMomentsWarning,
+            stacklevel=3,
+        )
+        return PublicMoments.identity(features.n_columns, response_scale=np.ones(n_responses))
+    match_columns(features, public.columns, "X")
+    d = len(public.second_moment)
+    if features.n_columns != d:
+        raise ValueError(
+            f"X has {features.n_columns} features, but the public moments have {d}; pass the "
+            "same columns to both"
+        )
+    return public
+
+
+def match_responses(responses: Table, public: PublicMoments) -> None:
+    """Public responses, where there are any, must be as many as the private ones."""
+    if public.response is None:
+        warnings.warn(
+            "the public moments say nothing of the response: assuming a root mean square of 1; "
+            "pass response=... or response_scale=... when making them",
+            PublicMomentsWarning,
+            stacklevel=3,
+        )
+    elif len(public.response.scale) != responses.n_columns:
+        raise ValueError(
+            f"y has {responses.n_columns} columns, but the public moments have "
+            f"{len(public.response.scale)} responses; pass the same responses to both"
+        )
+    elif responses.columns is not None:
+        match_columns(responses, public.response.names, "y")

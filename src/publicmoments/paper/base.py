@@ -1,0 +1,87 @@
+"""What the published estimators share."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import DataConversionWarning
+
+from publicmoments.models.shell import PrivateEstimator
+from publicmoments.paper.spending import Spending, affordable
+from publicmoments.privacy.budgets import Budget
+from publicmoments.public import PublicMoments
+from publicmoments.release import PrivateRows, noise_source
+from publicmoments.tables import Table, as_responses
+
+__all__ = ["LinearPrediction", "PublishedEstimator", "one_response"]
+
+Array = NDArray[np.float64]
+
+
+class PublishedEstimator(PrivateEstimator):
+    """
+    Base of the published estimators: linear predictors without an intercept.
+
+    The paper has none; append a column of ones to the features, public ones included, to have one.
+    """
+
+    unprotected: ClassVar[str | None] = None
+    coef_: Array
+    intercept_: float
+
+    def _spending(
+        self, rows: PrivateRows, privacy: Budget, *, grams: int, vectors: int
+    ) -> Spending:
+        """Open the account of a fit."""
+        total = affordable(privacy, rows.n_rows, grams, vectors, rows.n_design)
+        source = noise_source(self.random_state, protects=self.unprotected is None)
+        return Spending(rows, total, grams + vectors, source)
+
+    def _keep(
+        self, features: Table, coef: Array, spending: Spending, public: PublicMoments | None
+    ) -> None:
+        """Store the fitted attributes, all of them released."""
+        self._keep_names(features)
+        self.coef_, self.intercept_ = coef, 0.0
+        privacy = self._checked_budget()
+        notes = (spending.as_published(),)
+        self.card_ = spending.card(privacy, public, notes, self.unprotected)
+
+
+class LinearPrediction:
+    """Prediction of a linear model without intercept."""
+
+    def predict(self, X: ArrayLike) -> Array:
+        """
+        Predict responses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        values: Array = self._feature_values(X)  # type: ignore[attr-defined]
+        return np.asarray(values @ self.coef_)  # type: ignore[attr-defined]
+
+
+def one_response(y: Any) -> Table:
+    """Read one response per row."""
+    responses = as_responses(y, "y")
+    if responses.n_columns != 1:
+        raise ValueError(
+            f"y must have one response per row, got {responses.n_columns}; fit one model for each"
+        )
+    if not responses.one_dimensional and responses.columns is None:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+    return responses

@@ -1,0 +1,120 @@
+"""Integer grids: how fine one may be, and how a bounded row is put on it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.privacy.noise_law import ENTRY_LIMIT
+
+__all__ = [
+    "EXACT_FLOAT_BITS",
+    "finest_grid",
+    "finest_total_grid",
+    "on_grid",
+    "rounding_reach",
+    "scaled_down",
+    "squared_bound",
+]
+
+PRODUCT_BITS = 16
+"""A radius of 2^16 grid units where products are summed: squared norms stay near 2^32."""
+
+TOTAL_BITS = 26
+"""A radius of 2^26 grid units where the rows themselves are summed: squared norms are exact."""
+
+EXACT_FLOAT_BITS = 53
+"""Integers up to 2^53 are exact in float64, whatever the order of their sum."""
+
+PULL_BACK = 1.0 - 2.0**-12
+"""How much a row above the bound is shortened."""
+
+LARGE = 2.0**64
+"""Rows with a larger entry are scaled down before any product is taken."""
+
+
+def finest_grid(n_rows: int, dimension: int) -> int:
+    """Most bits for which the sum of all products of integers stays within 64-bit integers."""
+    for bits in range(PRODUCT_BITS, 0, -1):
+        if n_rows * squared_bound(bits, dimension) < ENTRY_LIMIT:
+            return bits
+    raise ValueError(
+        f"n_rows must leave room for a grid in 64-bit integers, got n_rows={n_rows} with "
+        f"rows of {dimension} entries; sum fewer rows"
+    )
+
+
+def finest_total_grid(n_rows: int) -> int:
+    """Most bits for which the sum of the integers themselves stays within 64-bit integers."""
+    room = (ENTRY_LIMIT - 1) // n_rows
+    if not room >= 2:
+        raise ValueError(f"n_rows must be below 2**61, got n_rows={n_rows}; sum fewer rows")
+    return min(TOTAL_BITS, room.bit_length() - 1)
+
+
+def squared_bound(bits: int, dimension: int) -> int:
+    """Square of 2^bits grid units plus what rounding adds."""
+    return math.ceil((2.0**bits + rounding_reach(dimension)) ** 2)
+
+
+def rounding_reach(dimension: int) -> float:
+    """Return how far rounding can move a vector, in grid units, with a margin for float errors."""
+    return math.sqrt(dimension) / 2 + 1e-6
+
+
+def scaled_down(design: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """
+    Divide rows with large entries by a power of two, in place; return the divisors, if any.
+
+    Entries are then at most 2, so that their products cannot overflow. The steps that are skipped
+    where no row of a block needs them would leave such a block unchanged to the last bit.
+    """
+    if max(design.max(), -design.min()) <= LARGE:
+        return None
+    largest = np.abs(design).max(axis=1)
+    _, exponents = np.frexp(largest)
+    power = np.ldexp(1.0, np.minimum(exponents, 1023))
+    magnitude: NDArray[np.float64] = np.where(largest > LARGE, power, 1.0)
+    design /= magnitude[:, None]
+    return magnitude
+
+
+def on_grid(rows: NDArray[np.float64], l2_bound_squared: int) -> NDArray[np.float64]:
+    """
+    Round to integers and enforce the bound on their squared norms, in place.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (rows, dimension)
+        In grid units; any floats, NaN included.
+    l2_bound_squared : int
+        At most 2^53.
+
+    Returns
+    -------
+    ndarray of shape (rows, dimension)
+        The same array: integers, of squared norm at most the bound.
+
+    Notes
+    -----
+    **Releases.** Nothing.
+
+    **Guarantee.** Each output row depends on its own input row only, and its squared norm, an
+    exact integer, is at most the bound.
+
+    **Why.** Sums of squares are exact in float64 up to 2^53, and beyond that the row is far above
+    the bound in any case. A row above it is shortened toward zero; one that would still be above
+    it, or is not a number, becomes zero. The comparisons are written so that NaN counts as above.
+
+    **Numerics.** Rounding is to the nearest integer: rounding toward zero would shrink the sums.
+    """
+    np.rint(rows, out=rows)
+    squared = np.einsum("ij,ij->i", rows, rows)
+    above = ~(squared <= l2_bound_squared)
+    if above.any():
+        nearly = squared * PULL_BACK**2 <= l2_bound_squared * (1 - 1e-9)
+        rows[above & nearly] = np.trunc(rows[above & nearly] * PULL_BACK)
+        rows[above & ~nearly] = 0.0
+    return rows

@@ -1,0 +1,238 @@
+"""Rows times a bounded function of the linear predictor: gradients, curvatures, cross moments."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.checks import positive, positive_integer
+from publicmoments.rows.grid import (
+    EXACT_FLOAT_BITS,
+    finest_grid,
+    finest_total_grid,
+    on_grid,
+    rounding_reach,
+    scaled_down,
+)
+
+__all__ = [
+    "Factor",
+    "GramRecipe",
+    "ScaledRecipe",
+    "TotalRecipe",
+    "WhitenedRows",
+    "whitened_rows",
+]
+
+Array = NDArray[np.float64]
+
+
+class Factor(Protocol):
+    """What a row is multiplied by, from its linear predictors and its responses."""
+
+    def __call__(self, predictor: Array, responses: Array) -> Array:
+        """Return factors of shape (rows, k) for predictors of shape (rows, k)."""
+        ...
+
+
+class WhitenedRows(NamedTuple):
+    """
+    Whitened rows of a block, those with huge entries divided by a power of two.
+
+    Parameters
+    ----------
+    z : ndarray of shape (rows, p)
+        The rows.
+    length : ndarray of shape (rows,)
+        Their lengths.
+    kept : ndarray of shape (rows, 1)
+        ``z * kept`` are the rows, shortened to the radius where they are longer.
+    whole : ndarray of shape (rows, 1)
+        ``z * whole`` are the rows in full.
+    """
+
+    z: Array
+    length: Array
+    kept: Array
+    whole: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledRecipe(ABC):
+    """
+    Map from a private row (x, y) to the integers of z times a factor.
+
+    With z = x @ whitener, shortened to ``radius`` where it is longer, and t = z @ coef its linear
+    predictors, the row is the outer product of z and factor(t, y), shortened to ``l2_bound``. It is
+    divided by the grid unit and rounded to integers.
+
+    Parameters
+    ----------
+    whitener : ndarray of shape (p, p)
+        Rows are whitened from the right.
+    coef : ndarray of shape (p, k)
+        Whitened coefficients of the linear predictors.
+    factor : Factor
+        Public function; it must be one of each row alone.
+    radius : float
+        Longest z; may be infinite.
+    l2_bound : float
+        Longest row after multiplication.
+    n_rows : int
+        Number of rows to be summed, which is public.
+    whole_predictor : bool
+        Whether t is taken from the row before it is shortened: the weighted equations then hold for
+        the same coefficients as the unweighted ones.
+
+    Notes
+    -----
+    **Releases.** Nothing.
+
+    **Assumes.** Checked here: bounds are positive, shapes agree, arrays are finite. Owed by the
+    caller: every number here is public or the output of a paid release.
+
+    **Guarantee.** The squared norm of every integer row is at most `l2_bound_squared`, which is the
+    square of ``l2_bound`` in grid units: noise for ``l2_bound`` is noise for the integers, exactly.
+
+    **Why.** Rows are shortened to l2_bound less what rounding can add, a few millionths of it, and
+    `on_grid` enforces the bound on the integers whatever happened before.
+
+    **Numerics.** A row whose factor is not a finite number becomes zero. The predictor of an
+    enormous row may be infinite where the factor still is finite: such a row counts.
+    """
+
+    whitener: Array = field(repr=False)
+    coef: Array = field(repr=False)
+    factor: Factor
+    radius: float
+    l2_bound: float
+    n_rows: int
+    whole_predictor: bool = False
+
+    def __post_init__(self) -> None:
+        """Validate what the guarantee rests on."""
+        positive_integer("n_rows", self.n_rows)
+        object.__setattr__(self, "l2_bound", positive("l2_bound", self.l2_bound))
+        if self.radius != math.inf:
+            object.__setattr__(self, "radius", positive("radius", self.radius))
+        if self.coef.ndim != 2 or 0 in self.coef.shape:
+            raise ValueError(f"coef must have shape (p, k) with entries, got {self.coef.shape}")
+        p = len(self.coef)
+        if self.whitener.shape != (p, p):
+            raise ValueError(f"whitener must be {(p, p)}, got {self.whitener.shape}")
+        if not (np.isfinite(self.whitener).all() and np.isfinite(self.coef).all()):
+            raise ValueError("whitener and coef must be finite")
+        if not 0.0 < self.grid_unit * self.grid_unit < math.inf:
+            raise ValueError(
+                f"l2_bound must have a square within floats, got l2_bound={self.l2_bound!r}"
+            )
+
+    @property
+    @abstractmethod
+    def grid_bits(self) -> int:
+        """The bound is 2^grid_bits grid units."""
+
+    @property
+    @abstractmethod
+    def max_block_rows(self) -> int:
+        """Most rows whose sum in float64 is still exact."""
+
+    @property
+    def dimension(self) -> int:
+        """Length p k of an integer row."""
+        return self.coef.size
+
+    @property
+    def grid_unit(self) -> float:
+        """Size of one grid unit."""
+        return self.l2_bound / 2.0**self.grid_bits
+
+    @property
+    def l2_bound_squared(self) -> int:
+        """Integer bound on the squared norm of an integer row."""
+        return int(4**self.grid_bits)
+
+    def integer_rows(self, design: Array, responses: Array) -> Array:
+        """Return the bounded integer rows of a block; see `Recipe.integer_rows`."""
+        return self.multiplied(self.whitened(design), responses)
+
+    def whitened(self, design: Array) -> WhitenedRows:
+        """Whiten a block: what does not depend on the coefficients and can be kept."""
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            return whitened_rows(design, self.whitener, self.radius)
+
+    def multiplied(self, rows: WhitenedRows, responses: Array) -> Array:
+        """Multiply whitened rows by their factors and put them on the grid; nothing is changed."""
+        z = rows.z
+        with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
+            predictor = z @ self.coef
+            predictor *= rows.whole if self.whole_predictor else rows.kept
+            factors = self.factor(predictor, responses) * (rows.kept / self.grid_unit)
+            most = 2.0**self.grid_bits - rounding_reach(self.dimension)
+            size = np.sqrt(np.einsum("ij,ij->i", factors, factors)) * rows.length
+            factors *= np.minimum(1.0, most / size)[:, None]
+            products = (
+                z * factors
+                if factors.shape[1] == 1
+                else (z[:, :, None] * factors[:, None, :]).reshape(len(z), -1)
+            )
+            return on_grid(products, self.l2_bound_squared)
+
+
+class TotalRecipe(ScaledRecipe):
+    """Rows whose sum is wanted: a gradient, or a cross moment."""
+
+    @property
+    def grid_bits(self) -> int:
+        """The bound is 2^grid_bits grid units: 26, and less beyond about 2^36 rows."""
+        return finest_total_grid(self.n_rows)
+
+    @property
+    def max_block_rows(self) -> int:
+        """Most rows whose sum in float64 is still exact."""
+        return int(2 ** (EXACT_FLOAT_BITS - self.grid_bits))
+
+
+class GramRecipe(ScaledRecipe):
+    """Rows whose Gram matrix is wanted: a second moment, or a Hessian."""
+
+    @property
+    def grid_bits(self) -> int:
+        """The bound is 2^grid_bits grid units: 16, and less beyond about 2^30 rows."""
+        return finest_grid(self.n_rows, self.dimension)
+
+    @property
+    def max_block_rows(self) -> int:
+        """Most rows whose Gram matrix in float64 is still exact."""
+        return int(2**EXACT_FLOAT_BITS // self.l2_bound_squared)
+
+
+def whitened_rows(design: Array, whitener: Array, radius: float) -> WhitenedRows:
+    """
+    Whiten rows, and say what brings each to its length and to at most the radius.
+
+    Parameters
+    ----------
+    design : ndarray of shape (rows, p)
+        May be overwritten.
+    whitener : ndarray of shape (p, p)
+        Rows are whitened from the right.
+    radius : float
+        May be infinite.
+
+    Returns
+    -------
+    WhitenedRows
+    """
+    divisors = scaled_down(design)
+    z = design @ whitener
+    length = np.sqrt(np.einsum("ij,ij->i", z, z))
+    whole = np.ones((len(z), 1)) if divisors is None else divisors[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kept = np.minimum(whole, (radius / length)[:, None])
+    return WhitenedRows(z, length, kept, whole)
