@@ -1,4 +1,4 @@
-"""Makers of recipes and private tables, shared by the tests of the private side."""
+"""Makers of recipes, tables and watched parties, shared by the tests of the private side."""
 
 import os
 from collections.abc import Callable
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from publicmoments.rows import PrivateRows, RowRecipe
+from publicmoments.privacy import GDP, Account
+from publicmoments.rows import GramRecipe, PrivateRows, RowRecipe, TotalRecipe
 from publicmoments.tables import as_responses, as_table
 
 # The same examples in every run where a failure would stop others; new ones on a developer's desk.
@@ -33,6 +34,26 @@ def make_recipe() -> Callable[..., RowRecipe]:
             "n_rows": 100,
         }
         return RowRecipe(**(arguments | changes))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_scaled() -> Callable[..., TotalRecipe | GramRecipe]:
+    """Make a recipe of rows times a factor: by default 1, and bounds that are powers of two."""
+
+    def make(
+        kind: type[TotalRecipe] | type[GramRecipe], p: int = 2, k: int = 1, **changes: Any
+    ) -> TotalRecipe | GramRecipe:
+        arguments: dict[str, Any] = {
+            "whitener": np.eye(p),
+            "coef": np.zeros((p, k)),
+            "factor": lambda predictor, responses: np.ones_like(predictor),
+            "radius": 4.0,
+            "l2_bound": 8.0,
+            "n_rows": 100,
+        }
+        return kind(**(arguments | changes))
 
     return make
 
@@ -73,3 +94,57 @@ def worst_neighbours() -> Callable[[RowRecipe], tuple[tuple[Any, Any], tuple[Any
         return (X[0], Y[0]), (X[1], Y[1])
 
     return make
+
+
+class ScriptedNoise:
+    """A source that claims privacy and draws its scale times a factor, unless told to fail."""
+
+    private = True
+
+    def __init__(self, events: list[str], factor: float, fails: bool) -> None:
+        self.events, self.factor, self.fails = events, factor, fails
+
+    def draw(self, count: int, noise_sd: float) -> np.ndarray:
+        self.events.append("draw")
+        if self.fails:
+            raise OSError("no entropy")
+        return np.full(count, round(self.factor * noise_sd), dtype=np.int64)
+
+
+class WatchedAccount(Account):
+    """Notes when it is charged."""
+
+    def __init__(self, total: GDP, events: list[str]) -> None:
+        super().__init__(total)
+        self.events = events
+
+    def charge(self, cost: GDP) -> None:
+        super().charge(cost)
+        self.events.append("charge")
+
+
+class Watch:
+    """Notes charges and draws in the order in which they happen."""
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    def account(self, mu: float) -> WatchedAccount:
+        """An account that tells of its charges."""
+        return WatchedAccount(GDP(mu), self.events)
+
+    def noise(self, factor: float = 1.0, fails: bool = False) -> ScriptedNoise:
+        """A source that tells of its draws."""
+        return ScriptedNoise(self.events, factor, fails)
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """Notes of what happens at the door."""
+    return Watch()
+
+
+@pytest.fixture(scope="session")
+def silence() -> ScriptedNoise:
+    """A source whose draws are zero."""
+    return ScriptedNoise([], factor=0.0, fails=False)

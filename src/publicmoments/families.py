@@ -12,9 +12,12 @@ from scipy.special import expit
 
 from publicmoments.checks import non_negative
 
-__all__ = ["Bernoulli", "Family", "Gaussian", "Poisson"]
+__all__ = ["Bernoulli", "Family", "Gaussian", "Poisson", "checked_family"]
 
 Array = NDArray[np.float64]
+
+LARGEST_REACH = 300.0
+"""Largest linear predictor of counts: the square of its exponential is still a float."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,8 @@ class Poisson(Family):
 
     def allows(self, response: Array) -> NDArray[np.bool_]:
         """Non-negative whole numbers."""
-        return np.asarray(np.isfinite(response) & (response >= 0.0) & (response % 1.0 == 0.0))
+        whole = np.floor(response) == response
+        return np.asarray(np.isfinite(response) & (response >= 0.0) & whole)
 
     @property
     def range(self) -> str:
@@ -172,8 +176,23 @@ class Poisson(Family):
 
     def largest_mean(self, reach: float) -> float:
         """exp(reach)."""
-        return math.exp(non_negative("reach", reach))
+        if not non_negative("reach", reach) <= LARGEST_REACH:
+            raise ValueError(
+                f"the linear predictor of counts must be at most {LARGEST_REACH:g}, so that their "
+                f"mean is a number, got a reach of {reach:g}; lower the bound on the coefficients"
+            )
+        return math.exp(reach)
 
     def largest_curvature(self, reach: float) -> float:
         """exp(reach)."""
         return self.largest_mean(reach)
+
+
+def checked_family(family: object) -> Family:
+    """Return a family, or say where to find one."""
+    if not isinstance(family, Family):
+        raise TypeError(
+            "family must be one of publicmoments.families, such as Poisson(), got "
+            f"{type(family).__name__}"
+        )
+    return family

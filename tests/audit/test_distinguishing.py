@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm
 
-from publicmoments.engines import sum_rows
+from publicmoments.engines import sum_gram, sum_total
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SystemNoise
-from publicmoments.release import release
+from publicmoments.release import release_gram, release_total
+from publicmoments.rows import TotalRecipe
 
 MU = 1.0
 CONFIDENCE = 0.999
@@ -41,7 +42,7 @@ def game(make_recipe, make_rows, worst_neighbours):
     )
     others = rng.normal(size=(3, 3))
     tables = (np.vstack([others, np.concatenate(row)]) for row in worst_neighbours(recipe))
-    return recipe, [sum_rows(make_rows(t[:, :2], t[:, 2]), recipe) for t in tables]
+    return recipe, [sum_gram(make_rows(t[:, :2], t[:, 2]), recipe) for t in tables]
 
 
 def scores(exact, recipe, source, direction: np.ndarray, draws: int) -> np.ndarray:
@@ -49,7 +50,7 @@ def scores(exact, recipe, source, direction: np.ndarray, draws: int) -> np.ndarr
     cost = GDP(MU)
     return np.array(
         [
-            np.sum(direction * release(exact, recipe, cost, Account(cost), source).noisy_gram)
+            np.sum(direction * release_gram(exact, recipe, cost, Account(cost), source).noisy_gram)
             for _ in range(draws)
         ]
     )
@@ -104,3 +105,62 @@ def test_the_attacker_comes_close_to_the_claim_and_not_beyond(audited):
 
 def test_the_audit_catches_faint_noise(audited):
     assert audited(BulkNoise(factor=0.7), 6_000) > MU
+
+
+@pytest.fixture(scope="module")
+def total_game(make_scaled, make_rows):
+    """Exact totals of two tables that differ in one row, as much as the bound allows."""
+    rng = np.random.default_rng(4)
+    recipe = make_scaled(
+        TotalRecipe,
+        whitener=rng.normal(size=(2, 2)),
+        coef=rng.normal(size=(2, 1)),
+        factor=lambda predictor, responses: responses - predictor,
+        radius=2.0,
+        n_rows=4,
+    )
+    # Opposite residuals of one row far outside all bounds.
+    others, x = rng.normal(size=(3, 3)), np.array([1e3, -2e3])
+    tables = (np.vstack([others, [*x, y]]) for y in (1e6, -1e6))
+    return recipe, [sum_total(make_rows(t[:, :2], t[:, 2]), recipe) for t in tables]
+
+
+@pytest.fixture(scope="module")
+def total_audited(total_game):
+    """
+    Run the audit of totals on a source of noise.
+
+    The attacker knows both tables, and so the best statistic and threshold before any release:
+    the product with the difference of the totals, cut half way between them.
+    """
+
+    def run(source, draws: int) -> float:
+        recipe, pair = total_game
+        cost = GDP(MU)
+        first, second = (exact.exact_total * recipe.grid_unit / recipe.n_rows for exact in pair)
+        direction = second - first
+        samples = (
+            [
+                direction @ release_total(exact, recipe, cost, Account(cost), source).noisy_mean
+                for _ in range(draws)
+            ]
+            for exact in pair
+        )
+        threshold = float(direction @ (first + second) / 2)
+        return mu_at(threshold, *(np.array(sample) for sample in samples))
+
+    return run
+
+
+def test_the_neighbours_of_totals_are_as_far_apart_as_the_bound_allows(total_game):
+    recipe, (one, other) = total_game
+    change = np.linalg.norm((other.exact_total - one.exact_total).astype(float))
+    assert change > 0.999 * 2 * math.sqrt(recipe.l2_bound_squared)
+
+
+def test_the_attacker_of_totals_comes_close_to_the_claim_and_not_beyond(total_audited):
+    assert 0.85 * MU <= total_audited(BulkNoise(), 25_000) <= MU
+
+
+def test_the_audit_of_totals_catches_faint_noise(total_audited):
+    assert total_audited(BulkNoise(factor=0.7), 6_000) > MU

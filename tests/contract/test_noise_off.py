@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge as PlainRidge
 
 from publicmoments import GDP, PublicMoments, Ridge
 from publicmoments.models import ridge
-from publicmoments.rows import recipe
+from publicmoments.rows import grid
 
 N, N_PUBLIC, D = 2000, 300, 4
 FINE_GRID = 22
@@ -32,7 +32,7 @@ class Silence:
 @pytest.fixture
 def noise_off(monkeypatch):
     monkeypatch.setattr(ridge, "noise_source", lambda random_state: Silence())
-    monkeypatch.setattr(recipe, "GRID_BITS", FINE_GRID)
+    monkeypatch.setattr(grid, "PRODUCT_BITS", FINE_GRID)
 
 
 def sample(q):

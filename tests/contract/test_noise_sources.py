@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from publicmoments.privacy.noise import NoiseSource, SeededNoise, SystemNoise
+from publicmoments.privacy.noise import NoiseSource, SeededNoise, SystemNoise, UnprotectedNoise
 
-SOURCES = [SystemNoise(), SeededNoise(20)]
+SOURCES = [SystemNoise(), SeededNoise(20), UnprotectedNoise(SystemNoise())]
 
 
 @pytest.fixture(params=SOURCES, ids=repr)
@@ -53,5 +53,6 @@ def test_bad_counts_are_refused(source, count):
 def test_only_system_noise_claims_privacy():
     assert SystemNoise().private is True
     assert SeededNoise(0).private is False
+    assert UnprotectedNoise(SystemNoise()).private is False
     with pytest.raises(AttributeError):
         SeededNoise(0).private = True  # type: ignore[misc]

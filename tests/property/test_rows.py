@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
-from publicmoments.engines import sum_rows
+from publicmoments.engines import sum_gram
 from publicmoments.engines.numpy_engine import ROW_MULTIPLE
 from publicmoments.privacy import gram_sensitivity
-from publicmoments.rows import integer_rows
 
 BLOCK = ROW_MULTIPLE
 HOSTILE = st.one_of(
@@ -57,7 +56,7 @@ def table(draw, recipe, n_rows: int) -> np.ndarray:
 def block_of(rows: np.ndarray, recipe) -> np.ndarray:
     """Integer rows of one block."""
     p = recipe.n_design
-    return integer_rows(rows[:, :p].copy(), rows[:, p:].copy(), recipe)
+    return recipe.integer_rows(rows[:, :p].copy(), rows[:, p:].copy())
 
 
 def python_rows(rows: np.ndarray) -> np.ndarray:
@@ -127,7 +126,7 @@ def test_the_sum_is_the_sum_of_python_integers(make_recipe, make_rows, data):
     rows[~np.isfinite(rows).all(axis=1)] = 0.0
     padded = np.pad(rows, ((0, BLOCK - n_rows), (0, 0)))
     integers = python_rows(block_of(padded, recipe))
-    total = sum_rows(private, recipe, block_rows=BLOCK, threads=1)
+    total = sum_gram(private, recipe, block_rows=BLOCK, threads=1)
     assert total.exact_gram.tolist() == (integers.T @ integers).tolist()
 
 
@@ -141,7 +140,7 @@ def test_replacing_a_row_moves_the_sum_within_the_sensitivity(make_recipe, make_
     other[data.draw(st.integers(0, n_rows - 1))] = table(data.draw, recipe, 1)[0]
     p = recipe.n_design
     first, second = (
-        sum_rows(make_rows(t[:, :p], t[:, p:], ignore_invalid=True), recipe, threads=1)
+        sum_gram(make_rows(t[:, :p], t[:, p:], ignore_invalid=True), recipe, threads=1)
         for t in (rows, other)
     )
     change = first.exact_gram.astype(object) - second.exact_gram.astype(object)
@@ -165,7 +164,7 @@ def test_worst_neighbours_reach_the_sensitivity(make_recipe, make_rows, worst_ne
     for x, y in worst_neighbours(recipe):
         others = np.full((2, p + q), 0.25)
         rows = np.vstack([others, np.concatenate([x, y])])
-        sums.append(sum_rows(make_rows(rows[:, :p], rows[:, p:]), recipe).exact_gram)
+        sums.append(sum_gram(make_rows(rows[:, :p], rows[:, p:]), recipe).exact_gram)
     measured = math.sqrt(int(((sums[0] - sums[1]).astype(object) ** 2).sum()))
     declared = gram_sensitivity(recipe.l2_bound_squared, recipe.dimension)
     assert 0.99 * declared <= measured <= declared
@@ -194,7 +193,7 @@ def crowd_recipe(make_recipe):
 def crowd_sum(crowd, crowd_recipe, make_rows) -> list[list[int]]:
     X, y = crowd
     rows = make_rows(X.astype(float), y.astype(float), fit_intercept=True)
-    return sum_rows(rows, crowd_recipe).exact_gram.tolist()
+    return sum_gram(rows, crowd_recipe).exact_gram.tolist()
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -203,7 +202,7 @@ def test_blocks_and_threads_do_not_change_the_sum(
     crowd, crowd_recipe, crowd_sum, make_rows, block_rows, threads
 ):
     rows = make_rows(*crowd, fit_intercept=True)
-    total = sum_rows(rows, crowd_recipe, block_rows=block_rows, threads=threads)
+    total = sum_gram(rows, crowd_recipe, block_rows=block_rows, threads=threads)
     assert total.exact_gram.tolist() == crowd_sum
 
 
@@ -214,7 +213,7 @@ def test_the_order_of_the_rows_does_not_change_the_sum(
 ):
     order = np.random.default_rng(seed).permutation(1000)
     rows = make_rows(crowd[0][order], crowd[1][order], fit_intercept=True)
-    total = sum_rows(rows, crowd_recipe, block_rows=192)
+    total = sum_gram(rows, crowd_recipe, block_rows=192)
     assert total.exact_gram.tolist() == crowd_sum
 
 
@@ -257,11 +256,11 @@ def test_the_layout_of_the_table_does_not_change_the_sum(
     crowd, crowd_recipe, crowd_sum, make_rows, layout
 ):
     rows = make_rows(LAYOUTS[layout](crowd[0]), crowd[1], fit_intercept=True)
-    assert sum_rows(rows, crowd_recipe).exact_gram.tolist() == crowd_sum
+    assert sum_gram(rows, crowd_recipe).exact_gram.tolist() == crowd_sum
 
 
 def test_a_memory_map_does_not_change_the_sum(crowd, crowd_recipe, crowd_sum, make_rows, tmp_path):
     np.save(tmp_path / "rows.npy", crowd[0].astype(float))
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
     rows = make_rows(mapped, crowd[1], fit_intercept=True)
-    assert sum_rows(rows, crowd_recipe).exact_gram.tolist() == crowd_sum
+    assert sum_gram(rows, crowd_recipe).exact_gram.tolist() == crowd_sum

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from publicmoments.engines import sum_rows
+from publicmoments.engines import sum_gram, sum_total
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SeededNoise, SystemNoise
-from publicmoments.release import measure
+from publicmoments.release import measure_gram, measure_total
+from publicmoments.rows import TotalRecipe
 
 RELEASES = 300
 # Two-sided level of every test here; failing by chance is out of the question.
@@ -27,9 +28,10 @@ def errors(request, make_recipe, make_rows):
     rng = np.random.default_rng(12)
     rows = make_rows(rng.normal(size=(6, 8)), rng.normal(size=6), fit_intercept=True)
     recipe = make_recipe(9, coef=rng.normal(size=(9, 1)), fit_intercept=True, n_rows=6)
-    truth = sum_rows(rows, recipe).exact_gram * recipe.grid_unit**2 / 6
+    truth = sum_gram(rows, recipe).exact_gram * recipe.grid_unit**2 / 6
     released = [
-        measure(rows, recipe, GDP(0.7), Account(GDP(1.0)), request.param) for _ in range(RELEASES)
+        measure_gram(rows, recipe, GDP(0.7), Account(GDP(1.0)), request.param)
+        for _ in range(RELEASES)
     ]
     noise = np.stack([one.noisy_gram for one in released]) - truth
     above = np.triu_indices(10, k=1)
@@ -61,3 +63,50 @@ def test_noise_has_mean_zero(errors):
     diagonal, off_diagonal, (diagonal_sd, offdiagonal_sd) = errors
     for noise, noise_sd in ((diagonal, diagonal_sd), (off_diagonal, offdiagonal_sd)):
         assert abs(noise.mean()) < 6.5 * noise_sd / np.sqrt(noise.size)
+
+
+@pytest.fixture(scope="module", params=[SystemNoise(), SeededNoise(78)], ids=repr)
+def total_errors(request, make_scaled, make_rows):
+    """Errors of many released totals of one tiny table, and the claimed sd."""
+    rng = np.random.default_rng(13)
+    rows = make_rows(rng.normal(size=(6, 5)), rng.normal(size=(6, 2)))
+    recipe = make_scaled(
+        TotalRecipe,
+        5,
+        2,
+        coef=rng.normal(size=(5, 2)),
+        factor=lambda predictor, responses: responses - predictor,
+        radius=2.0,
+        l2_bound=3.0,
+        n_rows=6,
+    )
+    truth = sum_total(rows, recipe).exact_total * recipe.grid_unit / 6
+    released = [
+        measure_total(rows, recipe, GDP(0.7), Account(GDP(1.0)), request.param)
+        for _ in range(RELEASES)
+    ]
+    return np.stack([one.noisy_mean for one in released]) - truth, released[0].noise_sd
+
+
+def test_claimed_noise_of_totals_is_accepted(total_errors):
+    noise, noise_sd = total_errors
+    assert scale_accepted(noise, noise_sd)
+    assert all(scale_accepted(entry, noise_sd) for entry in noise.T)
+
+
+@pytest.mark.parametrize("factor", [1.2, 1 / 1.2])
+def test_noise_of_totals_20_percent_off_is_rejected(total_errors, factor):
+    noise, noise_sd = total_errors
+    assert not scale_accepted(noise, factor * noise_sd)
+
+
+def test_the_claim_for_totals_is_the_gaussian_mechanism_in_physical_units(total_errors):
+    # 2 * 3 / (mu n) = 6 / (0.7 * 6)
+    assert total_errors[1] == pytest.approx(1.428571, rel=1e-6)
+
+
+def test_noise_of_totals_has_mean_zero_and_no_correlation(total_errors):
+    noise, noise_sd = total_errors
+    assert abs(noise.mean()) < 6.5 * noise_sd / np.sqrt(noise.size)
+    products = noise[:, :-1] * noise[:, 1:] / noise_sd**2
+    assert abs(products.mean()) < 6.5 / np.sqrt(products.size)

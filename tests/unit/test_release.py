@@ -5,89 +5,59 @@ import math
 import numpy as np
 import pytest
 
-from publicmoments.engines import ExactSum
+from publicmoments.engines import ExactGram
 from publicmoments.privacy import GDP, Account, BudgetExceeded, gram_noise_law
 from publicmoments.privacy.noise import SeededNoise, SystemNoise
 from publicmoments.privacy.noise_law import ENTRY_LIMIT
-from publicmoments.release import measure, noise_source, private_rows, release
+from publicmoments.release import measure_gram, noise_source, private_rows, release_gram
 from publicmoments.rows import InvalidRows
 from publicmoments.tables import as_responses, as_table
 
 
-class WatchedAccount(Account):
-    """Notes when it is charged."""
-
-    def __init__(self, total: GDP, events: list[str]) -> None:
-        super().__init__(total)
-        self.events = events
-
-    def charge(self, cost: GDP) -> None:
-        super().charge(cost)
-        self.events.append("charge")
-
-
-class WatchedNoise:
-    """Notes when it is drawn from, and draws its scale; may fail at the first draw."""
-
-    private = True
-
-    def __init__(self, events: list[str], fails: bool = False) -> None:
-        self.events = events
-        self.fails = fails
-
-    def draw(self, count: int, noise_sd: float) -> np.ndarray:
-        self.events.append("draw")
-        if self.fails:
-            raise OSError("no entropy")
-        return np.full(count, round(noise_sd), dtype=np.int64)
-
-
 @pytest.fixture
-def exact() -> ExactSum:
-    return ExactSum(np.array([[9, 2, 3], [2, 7, -1], [3, -1, 8]]), 100)
+def exact() -> ExactGram:
+    return ExactGram(np.array([[9, 2, 3], [2, 7, -1], [3, -1, 8]]), 100)
 
 
-def test_the_charge_comes_before_every_draw(exact, make_recipe):
-    events: list[str] = []
-    account = WatchedAccount(GDP(1.0), events)
-    release(exact, make_recipe(), GDP(0.5), account, WatchedNoise(events))
-    assert events[0] == "charge"
-    assert set(events[1:]) == {"draw"}
-    assert events.count("charge") == 1
+def test_the_charge_comes_before_every_draw(exact, make_recipe, watch):
+    account = watch.account(1.0)
+    release_gram(exact, make_recipe(), GDP(0.5), account, watch.noise())
+    assert watch.events[0] == "charge"
+    assert set(watch.events[1:]) == {"draw"}
+    assert watch.events.count("charge") == 1
     assert account.spent == 0.5
 
 
-def test_a_source_that_fails_leaves_the_account_charged(exact, make_recipe):
+def test_a_source_that_fails_leaves_the_account_charged(exact, make_recipe, watch):
     account = Account(GDP(1.0))
     with pytest.raises(OSError, match="no entropy"):
-        release(exact, make_recipe(), GDP(0.6), account, WatchedNoise([], fails=True))
+        release_gram(exact, make_recipe(), GDP(0.6), account, watch.noise(fails=True))
     assert account.spent == 0.6
     with pytest.raises(BudgetExceeded):
-        release(exact, make_recipe(), GDP(0.9), account, SeededNoise(0))
+        release_gram(exact, make_recipe(), GDP(0.9), account, SeededNoise(0))
 
 
-def test_an_overdraft_is_refused_and_nothing_is_drawn(exact, make_recipe):
-    events: list[str] = []
-    account = WatchedAccount(GDP(1.0), events)
+def test_an_overdraft_is_refused_and_nothing_is_drawn(exact, make_recipe, watch):
+    account = watch.account(1.0)
     with pytest.raises(BudgetExceeded):
-        release(exact, make_recipe(), GDP(1.1), account, WatchedNoise(events))
-    assert events == []
+        release_gram(exact, make_recipe(), GDP(1.1), account, watch.noise())
+    assert watch.events == []
     assert account.spent == 0.0
 
 
 def test_releases_compose_on_one_account(exact, make_recipe):
     account = Account(GDP(1.0))
     for mu in (0.6, 0.8):
-        release(exact, make_recipe(), GDP(mu), account, SeededNoise(0))
+        release_gram(exact, make_recipe(), GDP(mu), account, SeededNoise(0))
     assert account.spent == pytest.approx(1.0)
     with pytest.raises(BudgetExceeded):
-        release(exact, make_recipe(), GDP(0.01), account, SeededNoise(0))
+        release_gram(exact, make_recipe(), GDP(0.01), account, SeededNoise(0))
 
 
 def test_noise_sd_in_physical_units(exact, make_recipe):
     # R^2 = 3^2 + 4^2 = 25, n = 100, mu = 0.5: sd = sqrt(2) 25 / (0.5 * 100) = 0.707107 on the
     # diagonal and 0.5 off it; the grid adds sqrt(3)/2 units to a radius of 65536: 26.4e-6 twice.
-    released = release(exact, make_recipe(), GDP(0.5), Account(GDP(1.0)), SeededNoise(0))
+    released = release_gram(exact, make_recipe(), GDP(0.5), Account(GDP(1.0)), SeededNoise(0))
     assert released.diagonal_sd == pytest.approx(0.7071068 * (1 + 26.43e-6), rel=1e-7)
     assert released.offdiagonal_sd == pytest.approx(0.5 * (1 + 26.43e-6), rel=1e-7)
     assert released.diagonal_sd >= math.sqrt(2) * 25 / (0.5 * 100)
@@ -95,15 +65,15 @@ def test_noise_sd_in_physical_units(exact, make_recipe):
 
 def test_the_law_is_that_of_the_recipe_and_the_cost(exact, make_recipe):
     recipe, cost = make_recipe(), GDP(0.25)
-    released = release(exact, recipe, cost, Account(GDP(1.0)), SeededNoise(0))
+    released = release_gram(exact, recipe, cost, Account(GDP(1.0)), SeededNoise(0))
     assert released.law == gram_noise_law(recipe.l2_bound_squared, 3, 0.25)
     assert released.law.rho(recipe.l2_bound_squared) <= 0.25**2 / 2
     assert (released.cost, released.recipe, released.n_rows) == (cost, recipe, 100)
 
 
-def test_the_noise_drawn_is_the_noise_claimed(exact, make_recipe):
+def test_the_noise_drawn_is_the_noise_claimed(exact, make_recipe, watch):
     recipe = make_recipe()
-    released = release(exact, recipe, GDP(0.5), Account(GDP(1.0)), WatchedNoise([]))
+    released = release_gram(exact, recipe, GDP(0.5), Account(GDP(1.0)), watch.noise())
     per_row = (5.0 / 65536) ** 2 / 100
     noise = released.noisy_gram - exact.exact_gram * per_row
     wanted = np.full((3, 3), released.offdiagonal_sd)
@@ -111,21 +81,17 @@ def test_the_noise_drawn_is_the_noise_claimed(exact, make_recipe):
     np.testing.assert_allclose(noise, wanted, rtol=1e-9)
 
 
-def test_without_noise_the_gram_matrix_is_that_of_the_bounded_rows(make_rows, make_recipe):
-    class Silence(WatchedNoise):
-        def draw(self, count: int, noise_sd: float) -> np.ndarray:
-            return np.zeros(count, dtype=np.int64)
-
+def test_without_noise_the_gram_matrix_is_that_of_the_bounded_rows(make_rows, make_recipe, silence):
     # Rows (1, 2 | 1) and (6, 8 | 2), the second scaled by 0.3 to (1.8, 2.4 | 0.6).
     rows = make_rows([[1.0, 2.0], [6.0, 8.0]], [1.0, 2.0])
-    released = measure(rows, make_recipe(n_rows=2), GDP(1.0), Account(GDP(1.0)), Silence([]))
+    released = measure_gram(rows, make_recipe(n_rows=2), GDP(1.0), Account(GDP(1.0)), silence)
     bounded = np.array([[1.0, 2.0, 1.0], [1.8, 2.4, 0.6]])
     np.testing.assert_allclose(released.noisy_gram, bounded.T @ bounded / 2, atol=2e-4)
 
 
 @pytest.mark.parametrize("source", [SystemNoise(), SeededNoise(3)], ids=repr)
 def test_released_matrix_is_symmetric(exact, make_recipe, source):
-    released = release(exact, make_recipe(), GDP(1.0), Account(GDP(1.0)), source)
+    released = release_gram(exact, make_recipe(), GDP(1.0), Account(GDP(1.0)), source)
     assert released.noisy_gram.dtype == np.float64
     np.testing.assert_array_equal(released.noisy_gram, released.noisy_gram.T)
     assert len(np.unique(released.noisy_gram)) == 6
@@ -133,7 +99,7 @@ def test_released_matrix_is_symmetric(exact, make_recipe, source):
 
 def test_only_system_noise_makes_a_private_release(exact, make_recipe):
     def private(source) -> bool:
-        return release(exact, make_recipe(), GDP(1.0), Account(GDP(1.0)), source).private
+        return release_gram(exact, make_recipe(), GDP(1.0), Account(GDP(1.0)), source).private
 
     assert private(noise_source(None)) is True
     assert private(noise_source(7)) is False
@@ -143,15 +109,17 @@ def test_only_system_noise_makes_a_private_release(exact, make_recipe):
 
 def test_system_noise_differs_from_release_to_release(exact, make_recipe):
     first, second = (
-        release(exact, make_recipe(), GDP(1.0), Account(GDP(1.0)), noise_source(None)).noisy_gram
+        release_gram(
+            exact, make_recipe(), GDP(1.0), Account(GDP(1.0)), noise_source(None)
+        ).noisy_gram
         for _ in range(2)
     )
     assert (first != second).all()
 
 
 def test_representations_hide_what_is_private(exact, make_recipe):
-    assert repr(exact) == "ExactSum(n_rows=100)"
-    released = release(exact, make_recipe(), GDP(1.0), Account(GDP(1.0)), SeededNoise(0))
+    assert repr(exact) == "ExactGram(n_rows=100)"
+    released = release_gram(exact, make_recipe(), GDP(1.0), Account(GDP(1.0)), SeededNoise(0))
     assert "noisy_gram" not in repr(released)
     assert not hasattr(released, "exact_gram")
 
@@ -166,19 +134,19 @@ def test_no_rows_at_all_can_fail_the_check_on_entries(make_recipe, n_rows, p):
     for sign in (1, -1):
         gram = np.full((p + 1, p + 1), sign * largest)
         np.fill_diagonal(gram, largest)
-        released = release(
-            ExactSum(gram, n_rows), recipe, GDP(1.0), Account(GDP(1.0)), SeededNoise(0)
+        released = release_gram(
+            ExactGram(gram, n_rows), recipe, GDP(1.0), Account(GDP(1.0)), SeededNoise(0)
         )
         assert np.isfinite(released.noisy_gram).all()
 
 
-def test_refused_rows_cost_nothing(make_rows, make_recipe):
-    account, events = Account(GDP(1.0)), []
+def test_refused_rows_cost_nothing(make_rows, make_recipe, watch):
+    account = watch.account(1.0)
     rows = make_rows([[1.0, np.nan]], [1.0])
     with pytest.raises(InvalidRows):
-        measure(rows, make_recipe(n_rows=1), GDP(1.0), account, WatchedNoise(events))
+        measure_gram(rows, make_recipe(n_rows=1), GDP(1.0), account, watch.noise())
     assert account.spent == 0.0
-    assert events == []
+    assert watch.events == []
 
 
 def test_private_rows_are_handed_over_as_they_are():

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from publicmoments.tables import as_responses, as_table, match_columns
+from publicmoments.tables import as_labels, as_responses, as_table, match_columns
 
 VALUES = np.arange(12.0).reshape(4, 3)
 
@@ -248,3 +248,123 @@ def test_long_lists_of_names_are_cut():
     table = as_table(pd.DataFrame(np.zeros((1, 30)), columns=[f"c{i}" for i in range(30)]))
     with pytest.raises(ValueError, match="and 22 more"):
         match_columns(table, ("a",))
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([3, 7, 3, 3]),
+        np.array([3.0, 7.0, 3.0, 3.0]),
+        np.array([3, 7, 3, 3], dtype=np.uint8),
+        np.array([3, 7, 3, 3], dtype=object),
+        [3, 7, 3, 3],
+        np.array([[3], [7], [3], [3]]),
+        pd.Series([3, 7, 3, 3]),
+        pd.Series([3, 7, 3, 3], dtype="Int64"),
+        pd.Series([3, 7, 3, 3]).astype("category"),
+        pd.DataFrame({"label": [3, 7, 3, 3]}),
+        pl.Series([3, 7, 3, 3]),
+        pl.DataFrame({"label": [3, 7, 3, 3]}),
+    ],
+    ids=lambda y: type(y).__name__,
+)
+def test_labels_read_as_positions_among_the_classes(y):
+    table = as_labels(y, classes=(7, 3))
+    assert (table.n_rows, table.n_columns) == (4, 1)
+    assert table.values().dtype == np.float64
+    np.testing.assert_array_equal(table.values(), [[1.0], [0.0], [1.0], [1.0]])
+    np.testing.assert_array_equal(table.block(1, 3), [[0.0], [1.0]])
+    assert table.one_dimensional == (np.asarray(y).ndim == 1)
+
+
+@pytest.mark.parametrize("wrap", [list, np.array, pd.Series, pl.Series])
+@pytest.mark.parametrize(
+    ("labels", "classes", "positions"),
+    [
+        (["b", "a", "b"], ("a", "b"), [1.0, 0.0, 1.0]),
+        ([True, False, True], (False, True), [1.0, 0.0, 1.0]),
+        ([True, False, True], (0, 1), [1.0, 0.0, 1.0]),
+        ([2, 0, 1], (0, 1, 2), [2.0, 0.0, 1.0]),
+        ([-1, 1, 1], (-1, 1), [0.0, 1.0, 1.0]),
+    ],
+)
+def test_words_booleans_and_numbers(wrap, labels, classes, positions):
+    np.testing.assert_array_equal(as_labels(wrap(labels), classes).values().ravel(), positions)
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        (np.array([1.0, np.nan]), (0, 1)),
+        (np.array([1, None], dtype=object), (0, 1)),
+        (np.array([1, np.nan], dtype=object), (0, 1)),
+        (["b", None], ("a", "b")),
+        (pd.Series([1.0, None]), (0, 1)),
+        (pd.Series([1, None], dtype="Int64"), (0, 1)),
+        (pd.Series(["b", None]), ("a", "b")),
+        (pd.Series(["b", None]).astype("category"), ("a", "b")),
+        (pl.Series([1, None]), (0, 1)),
+        (pl.Series([True, None]), (False, True)),
+        (pl.Series(["b", None]), ("a", "b")),
+    ],
+)
+def test_missing_labels_read_as_nan(y, classes):
+    np.testing.assert_array_equal(as_labels(y, classes).values().ravel(), [1.0, np.nan])
+
+
+def test_labels_keep_a_name():
+    assert as_labels(pd.Series([0, 1], name="sick"), (0, 1)).columns == ("sick",)
+    assert as_labels(pl.Series("sick", [0, 1]), (0, 1)).columns == ("sick",)
+    assert as_labels(pd.Series([0, 1]), (0, 1)).columns is None
+    assert as_labels([0, 1], (0, 1)).columns is None
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        ([0, 1, 31337], (0, 1)),
+        ([0.0, 1.0, 0.31337], (0, 1)),
+        ([0.0, 1.0, np.inf], (0, 1)),
+        (["a", "b", "31337"], ("a", "b")),
+        (np.array(["a", None, "31337"], dtype=object), ("a", "b")),
+        (["0", "1"], (0, 1)),
+        ([0, 1], ("0", "1")),
+        (pd.Series(["a", "31337"]).astype("category"), ("a", "b")),
+        (pl.Series(["a", "31337"]), ("a", "b")),
+    ],
+)
+def test_other_labels_are_refused_when_read_and_not_quoted(y, classes):
+    table = as_labels(y, classes)
+    with pytest.raises(ValueError, match="y holds labels that are not among classes") as caught:
+        table.values()
+    assert "31337" not in str(caught.value)
+    assert caught.value.__context__ is None
+    assert "31337" not in repr(table)
+
+
+def test_only_the_block_of_labels_is_looked_at():
+    table = as_labels([0, 1, 5], (0, 1))
+    np.testing.assert_array_equal(table.block(0, 2), [[0.0], [1.0]])
+    with pytest.raises(ValueError, match="not among classes"):
+        table.block(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "words"),
+    [
+        (None, ValueError, "requires y to be passed, but the target y is None"),
+        ([], ValueError, "0 sample"),
+        (1, ValueError, "vector of labels"),
+        (np.zeros((3, 2)), ValueError, r"vector of labels \(n,\), got shape \(3, 2\)"),
+        (np.zeros((3, 1, 1)), ValueError, "vector of labels"),
+        (sparse.csr_matrix(np.ones((3, 1))), TypeError, "sparse"),
+        (np.ma.masked_array([0, 1]), TypeError, "masked"),
+        (pl.LazyFrame({"a": [1]}), TypeError, "LazyFrame"),
+    ],
+)
+def test_refused_labels(y, error, words):
+    with pytest.raises(error, match=words):
+        as_labels(y, (0, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ Array = NDArray[np.float64]
 
 
 def checked_classes(classes: object, *, exactly: int | None = None) -> tuple[Any, ...]:
-    """Return the stated labels: at least two, all different."""
-    if isinstance(classes, str | bytes) or not hasattr(classes, "__iter__"):
+    """Return the stated labels: at least two, all different, in an order that the user chose."""
+    unordered = isinstance(classes, str | bytes | Set | Mapping)
+    if unordered or not isinstance(classes, Iterable):
         raise TypeError(
             f"classes must be a sequence of labels such as (0, 1), got {type(classes).__name__}; "
             "labels are stated by the user, never learned from private data"
@@ -23,6 +25,8 @@ def checked_classes(classes: object, *, exactly: int | None = None) -> tuple[Any
     labels = tuple(label.item() if isinstance(label, np.generic) else label for label in classes)
     if exactly is not None and len(labels) != exactly:
         raise ValueError(f"classes must be {exactly} labels, got {len(labels)}")
+    if any(label is None or label != label for label in labels):
+        raise ValueError("classes must not hold None or NaN, which stand for missing labels")
     if len(labels) < 2 or len(set(labels)) != len(labels):
         raise ValueError(f"classes must be at least two different labels, got classes={labels!r}")
     return labels
@@ -30,6 +34,12 @@ def checked_classes(classes: object, *, exactly: int | None = None) -> tuple[Any
 
 class BinaryPrediction:
     """Predictions of two classes from one linear predictor."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that there are two classes."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.classifier_tags.multi_class = False
+        return tags
 
     def decision_function(self, X: ArrayLike) -> Array:
         """

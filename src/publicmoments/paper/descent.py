@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from publicmoments.checks import fraction, non_negative, positive, positive_integer
 from publicmoments.factors import Residual
-from publicmoments.families import Family, Gaussian
+from publicmoments.families import Family, Gaussian, checked_family
 from publicmoments.models.shell import check_public, match_responses, matched_moments
 from publicmoments.models.solve import elastic_net_coef
 from publicmoments.paper.base import LinearPrediction, PublishedEstimator, one_response
@@ -95,12 +95,13 @@ class NoisyGradientDescent(LinearPrediction, RegressorMixin, PublishedEstimator)
         alpha, clip = non_negative("alpha", self.alpha), positive("clip", self.clip)
         step = positive("step", self.step)
         steps = positive_integer("iterations", self.iterations)
+        family = Gaussian() if self.family is None else checked_family(self.family)
         privacy = self._checked_budget()
         features, responses = as_table(X, "X"), one_response(y)
         rows = self._private_rows(features, responses, fit_intercept=False)
         n, d = rows.n_rows, rows.n_design
         spending = self._spending(rows, privacy, grams=0, vectors=steps)
-        slope, plain = Residual(self.family or Gaussian()), np.eye(d)
+        slope, plain = Residual(family), np.eye(d)
         coef, path = np.zeros(d), [np.zeros(d)]
         for _ in range(steps):
             recipe = TotalRecipe(plain, coef[:, None], slope, math.inf, clip, n)
@@ -194,19 +195,20 @@ class PMTElasticNet(LinearPrediction, RegressorMixin, PublishedEstimator):  # ty
         public = matched_moments(self.public, features, 1)
         match_responses(responses, public)
         n, d = rows.n_rows, rows.n_design
-        self.radius_, self.response_radius_ = truncation_radius(d, n, eta), response_radius(n, eta)
-        bound = self.radius_ * self.response_radius_
+        radius, response_bound = truncation_radius(d, n, eta), response_radius(n, eta)
+        bound = radius * response_bound
         design, scale = public.design(fit_intercept=False), response_scale(public)
         spending = self._spending(rows, privacy, grams=0, vectors=steps)
-        slope = Residual(Gaussian(), scale=scale, bound=self.response_radius_)
+        slope = Residual(Gaussian(), scale=scale, bound=response_bound)
         coef, path = np.zeros(d), [np.zeros(d)]
         for _ in range(steps):
             whitened = design.unwhitener @ coef / scale
-            recipe = TotalRecipe(design.whitener, whitened[:, None], slope, self.radius_, bound, n)
+            recipe = TotalRecipe(design.whitener, whitened[:, None], slope, radius, bound, n)
             gradient = spending.total_of("gradient", recipe)
             target = scale * (whitened - step * gradient)
             coef = elastic_net_coef(design.unwhitener, target, step * alpha, l1_ratio)
             path.append(coef)
         self.coef_path_ = np.stack(path)
         self._keep(features, coef, spending, public)
+        self.radius_, self.response_radius_ = radius, response_bound
         return self

@@ -12,18 +12,18 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from publicmoments.checks import fraction, non_negative, positive, positive_integer
 from publicmoments.factors import Residual, RootCurvature
-from publicmoments.families import Bernoulli, Family
+from publicmoments.families import Bernoulli, Family, checked_family
 from publicmoments.models.classes import BinaryPrediction, checked_classes
 from publicmoments.models.shell import check_public, matched_moments
-from publicmoments.paper.base import PublishedEstimator, one_response
+from publicmoments.paper.base import PublishedEstimator, one_label, one_response
 from publicmoments.paper.newton import iterations as published_iterations
-from publicmoments.paper.oracle import ORACLE, mean_squares
+from publicmoments.paper.oracle import ORACLE, mean_squares, usable
 from publicmoments.paper.radii import oracle_radius, predictor_reach, truncation_radius
 from publicmoments.paper.spending import Spending
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
 from publicmoments.release import GramRecipe, PrivateRows, TotalRecipe
-from publicmoments.tables import Table, as_labels, as_table
+from publicmoments.tables import Table, as_table
 
 __all__ = ["PMTGLM", "OracleLogisticRegression", "PMTLogisticRegression"]
 
@@ -214,14 +214,14 @@ class PMTLogisticRegression(BinaryPrediction, ClassifierMixin, _NewtonEstimator)
         classes = checked_classes(self.classes, exactly=2)
         check_public(self.public)
         privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), as_labels(y, classes, "y")
+        features, responses = as_table(X, "X"), one_label(y, classes)
         rows = self._private_rows(features, responses, fit_intercept=False)
         public = matched_moments(self.public, features, 1)
-        self.radius_ = truncation_radius(rows.n_design, rows.n_rows, eta)
+        radius = truncation_radius(rows.n_design, rows.n_rows, eta)
         whitener = public.design(fit_intercept=False).whitener
-        newton = _Newton(Bernoulli(), whitener, self.radius_, 1.0, 0.25, alpha)
+        newton = _Newton(Bernoulli(), whitener, radius, 1.0, 0.25, alpha)
         self._run(newton, rows, features, privacy, public)
-        self.classes_ = np.array(classes)
+        self.radius_, self.classes_ = radius, np.array(classes)
         return self
 
 
@@ -279,10 +279,10 @@ class OracleLogisticRegression(BinaryPrediction, ClassifierMixin, _NewtonEstimat
         alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
         classes = checked_classes(self.classes, exactly=2)
         privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), as_labels(y, classes, "y")
+        features, responses = as_table(X, "X"), one_label(y, classes)
         rows = self._private_rows(features, responses, fit_intercept=False)
         d = rows.n_design
-        radius = oracle_radius(mean_squares(rows)[0], d, rows.n_rows, eta)
+        radius = oracle_radius(usable("X", mean_squares(rows)[0]), d, rows.n_rows, eta)
         newton = _Newton(Bernoulli(), np.eye(d), radius, 1.0, 0.25, alpha)
         self._run(newton, rows, features, privacy, None)
         self.classes_ = np.array(classes)
@@ -355,11 +355,7 @@ class PMTGLM(RegressorMixin, _NewtonEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model; see `PMTRidge.fit`."""
         alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
-        if not isinstance(self.family, Family):
-            raise TypeError(
-                f"family must be one of publicmoments.families, such as Poisson(), got "
-                f"{type(self.family).__name__}"
-            )
+        family = checked_family(self.family)
         response_bound = positive("response_bound", self.response_bound)
         coef_bound = positive("coef_bound", self.coef_bound)
         check_public(self.public)
@@ -367,19 +363,20 @@ class PMTGLM(RegressorMixin, _NewtonEstimator):  # type: ignore[misc]
         features, responses = as_table(X, "X"), one_response(y)
         rows = self._private_rows(features, responses, fit_intercept=False)
         public = matched_moments(self.public, features, 1)
-        self.radius_ = truncation_radius(rows.n_design, rows.n_rows, eta)
-        reach = predictor_reach(self.radius_, coef_bound)
+        radius = truncation_radius(rows.n_design, rows.n_rows, eta)
+        reach = predictor_reach(radius, coef_bound)
         newton = _Newton(
-            self.family,
+            family,
             public.design(fit_intercept=False).whitener,
-            self.radius_,
-            response_bound + self.family.largest_mean(reach),
-            self.family.largest_curvature(reach),
+            radius,
+            response_bound + family.largest_mean(reach),
+            family.largest_curvature(reach),
             alpha,
             response_bound,
             coef_bound,
         )
         self._run(newton, rows, features, privacy, public)
+        self.radius_ = radius
         return self
 
     def predict(self, X: ArrayLike) -> Array:

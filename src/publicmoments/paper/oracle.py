@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from publicmoments.release import PrivateRows
 
-__all__ = ["ORACLE", "mean_squares"]
+__all__ = ["ORACLE", "mean_squares", "usable"]
 
 ORACLE = (
     "Not private: the radius was read from the private rows. "
@@ -22,3 +24,13 @@ def mean_squares(rows: PrivateRows) -> tuple[float, float]:
     design, responses = rows.padded_block(0, rows.n_rows, rows.n_rows)
     n = rows.n_rows
     return float((design**2).sum()) / n, float((responses**2).sum()) / n
+
+
+def usable(what: str, mean_square: float) -> float:
+    """Return a mean square that a radius can be made of; the message shows no private number."""
+    if not 0.0 < mean_square < math.inf:
+        raise ValueError(
+            f"{what} must have a mean square in (0, inf) for an oracle to take its radius from; "
+            f"drop what is constantly zero, or rescale {what}"
+        )
+    return mean_square

@@ -13,7 +13,7 @@ from publicmoments.checks import fraction, non_negative, positive
 from publicmoments.factors import ClippedResponse, Ones
 from publicmoments.models.shell import check_public, match_responses, matched_moments
 from publicmoments.paper.base import LinearPrediction, PublishedEstimator, one_response
-from publicmoments.paper.oracle import ORACLE, mean_squares
+from publicmoments.paper.oracle import ORACLE, mean_squares, usable
 from publicmoments.paper.radii import (
     oracle_radius,
     oracle_response_radius,
@@ -131,13 +131,12 @@ class PMTRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: i
         public = matched_moments(self.public, features, 1)
         match_responses(responses, public)
         n, d = rows.n_rows, rows.n_design
-        self.radius_, self.response_radius_ = truncation_radius(d, n, eta), response_radius(n, eta)
+        radius, bound = truncation_radius(d, n, eta), response_radius(n, eta)
         whitener, scale = public.design(fit_intercept=False).whitener, response_scale(public)
         spending = self._spending(rows, privacy, grams=1, vectors=1)
-        coef = _perturbed_ridge(
-            spending, whitener, self.radius_, self.response_radius_, scale, alpha
-        )
+        coef = _perturbed_ridge(spending, whitener, radius, bound, scale, alpha)
         self._keep(features, coef, spending, public)
+        self.radius_, self.response_radius_ = radius, bound
         return self
 
 
@@ -206,8 +205,8 @@ class OracleRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type
         rows = self._private_rows(features, responses, fit_intercept=False)
         n, d = rows.n_rows, rows.n_design
         trace, square = mean_squares(rows)
-        radius = oracle_radius(trace, d, n, eta)
-        bound = oracle_response_radius(square, n, eta) if norm is None else radius * norm
+        radius = oracle_radius(usable("X", trace), d, n, eta)
+        bound = radius * norm if norm else oracle_response_radius(usable("y", square), n, eta)
         spending = self._spending(rows, privacy, grams=1, vectors=1)
         coef = _perturbed_ridge(spending, np.eye(d), radius, bound, 1.0, alpha)
         self._keep(features, coef, spending, None)
@@ -284,14 +283,15 @@ class AdaSSP(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ign
         # With the noise sd of the eigenvalue for the scale of all three, as the three share alike.
         certain = smallest - math.sqrt(math.log(6.0 / DELTA)) * noise_sd
         wanted = math.sqrt(d * math.log(2.0 * d * d / failure)) * noise_sd
-        self.penalty_ = max(0.0, wanted - max(0.0, certain))
+        penalty = max(0.0, wanted - max(0.0, certain))
         noisy = spending.gram("second moment", moment)
         cross = TotalRecipe(
             whitener, origin, ClippedResponse(1.0, y_bound), x_bound, x_bound * y_bound, n
         )
         vector = spending.total_of("cross moment", cross)
-        coef = np.asarray(np.linalg.solve(noisy + self.penalty_ * np.eye(d), vector))
+        coef = np.asarray(np.linalg.solve(noisy + penalty * np.eye(d), vector))
         self._keep(features, coef, spending, None)
+        self.penalty_ = penalty
         return self
 
 

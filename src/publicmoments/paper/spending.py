@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from publicmoments.models.guarantee import Law, claim, spendable
 from publicmoments.paper.scales import published_mu
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP, Budget
-from publicmoments.privacy.noise_law import NoiseLaw, triangle_noise_law, vector_noise_law
+from publicmoments.privacy.noise_law import triangle_noise_law, vector_noise_law
 from publicmoments.public import PublicMoments
 from publicmoments.release import (
     GramLaw,
@@ -104,14 +105,21 @@ class Spending:
         notes: tuple[str, ...] = (),
         unprotected: str | None = None,
     ) -> Card:
-        """Write the card of the fit; ``unprotected`` says why a method is not private at all."""
+        """
+        Write the card of the fit; ``unprotected`` says why a method is not private at all.
+
+        The noise of such a method has the size of a radius that was read from the private rows. Its
+        card states the noise in units of the bound, so that it does not tell the radius.
+        """
         made = [released for _, released in self.made]
+        if unprotected is not None:
+            notes = (*notes, "The noise is stated in units of the bound, which is not told.")
         return Card(
             **claim(made, self.total, privacy, self.source.private, unprotected),
             n_rows=self.rows.n_rows,
             n_features=self.rows.n_design,
             n_responses=self.rows.n_responses,
-            passes=_summaries(self.made),
+            passes=_summaries(self.made, relative=unprotected is not None),
             public_fingerprint=None if public is None or public.assumed else public.fingerprint,
             notes=notes,
         )
@@ -129,19 +137,31 @@ def affordable(privacy: Budget, n_rows: int, grams: int, vectors: int, d: int) -
     return spendable(privacy, laws)
 
 
-def _summaries(made: list[tuple[str, NoisyGram | NoisyTotal]]) -> tuple[PassSummary, ...]:
+def _summaries(
+    made: list[tuple[str, NoisyGram | NoisyTotal]], *, relative: bool
+) -> tuple[PassSummary, ...]:
     """One line for each kind of release: the releases of a loop differ in their values only."""
     lines: dict[tuple[str, float], PassSummary] = {}
     for statistic, released in made:
-        law = released.law
+        stated_sd, grid_sd = _noise_sds(released, relative)
         line = PassSummary(
             statistic=statistic,
             mu=released.cost.mu,
             rho=released.rho,
-            noise_sd=released.diagonal_sd if isinstance(released, NoisyGram) else released.noise_sd,
-            noise_sd_grid_units=law.diagonal_sd if isinstance(law, NoiseLaw) else law.noise_sd,
+            noise_sd=stated_sd,
+            noise_sd_grid_units=grid_sd,
             times=1,
         )
         key = statistic, line.noise_sd
         lines[key] = replace(line, times=lines[key].times + 1) if key in lines else line
     return tuple(lines.values())
+
+
+def _noise_sds(released: NoisyGram | NoisyTotal, relative: bool) -> tuple[float, float]:
+    """Noise sd per row, in units of the rows or else of what bounds them; and in grid units."""
+    squared = released.recipe.l2_bound_squared
+    if isinstance(released, NoisyGram):
+        stated, grid, bound = released.diagonal_sd, released.law.diagonal_sd, squared
+    else:
+        stated, grid, bound = released.noise_sd, released.law.noise_sd, math.sqrt(squared)
+    return grid / bound / released.n_rows if relative else stated, grid

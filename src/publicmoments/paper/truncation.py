@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.checks import fraction
-from publicmoments.models.shell import matched_moments
+from publicmoments.models.shell import check_public, matched_moments
 from publicmoments.paper.radii import truncation_radius
 from publicmoments.public import PublicMoments
 from publicmoments.rows import whitened_rows
@@ -49,6 +49,7 @@ def pmt(X: Any, public: PublicMoments, *, eta: float = 0.05) -> NDArray[np.float
     >>> np.linalg.norm(Z, axis=1).round(3)
     array([4.018, 0.987])
     """
+    check_public(public)
     table = as_table(X, "X")
     radius = truncation_radius(table.n_columns, table.n_rows, fraction("eta", eta))
     design = matched_moments(public, table, 1).design(fit_intercept=False)

@@ -172,10 +172,13 @@ class ScaledRecipe(ABC):
         with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
             predictor = z @ self.coef
             predictor *= rows.whole if self.whole_predictor else rows.kept
-            factors = self.factor(predictor, responses) * (rows.kept / self.grid_unit)
-            most = 2.0**self.grid_bits - rounding_reach(self.dimension)
+            factors = self.factor(predictor, responses)
+            # Sizes apart from directions: the square of an enormous factor would overflow.
+            largest = np.abs(factors).max(axis=1, keepdims=True)
+            factors = factors / largest
             size = np.sqrt(np.einsum("ij,ij->i", factors, factors)) * rows.length
-            factors *= np.minimum(1.0, most / size)[:, None]
+            most = 2.0**self.grid_bits - rounding_reach(self.dimension)
+            factors *= np.minimum(largest * (rows.kept / self.grid_unit), (most / size)[:, None])
             products = (
                 z * factors
                 if factors.shape[1] == 1

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from publicmoments.engines import ExactSum, sum_rows
+from publicmoments.engines import ExactGram, sum_gram
 from publicmoments.engines.numpy_engine import ROW_MULTIPLE, _whole_rows
-from publicmoments.rows import InvalidRows, integer_rows
+from publicmoments.rows import InvalidRows
 
 MEBIBYTE = 2**20
 N_ROWS, N_COLUMNS = 400_000, 20
@@ -19,7 +19,7 @@ def reference(rows, recipe) -> list[list[int]]:
     """Sum over single rows, in Python integers."""
     total = np.zeros((recipe.dimension, recipe.dimension), dtype=object)
     for start in range(rows.n_rows):
-        row = integer_rows(*rows.padded_block(start, start + 1, 1), recipe)[0].astype(int)
+        row = recipe.integer_rows(*rows.padded_block(start, start + 1, 1))[0].astype(int)
         total += np.outer(row, row).astype(object)
     return total.tolist()
 
@@ -27,7 +27,7 @@ def reference(rows, recipe) -> list[list[int]]:
 def test_hand_computed_sum(make_rows, make_recipe):
     # R = 5: the rows are (19661, 26214, 13107) and (0, 39322, -52429), see the tests of the rows.
     rows = make_rows([[1.5, 2.0], [0.0, 3.0]], [1.0, -9.0])
-    total = sum_rows(rows, make_recipe(n_rows=2))
+    total = sum_gram(rows, make_recipe(n_rows=2))
     assert total.n_rows == 2
     assert total.exact_gram.dtype == np.int64
     assert total.exact_gram.tolist() == [
@@ -43,7 +43,7 @@ def test_any_number_of_rows_and_blocks(make_rows, make_recipe, n_rows, block_row
     rng = np.random.default_rng(n_rows)
     rows = make_rows(rng.normal(size=(n_rows, 2)), rng.normal(size=n_rows), fit_intercept=True)
     recipe = make_recipe(3, fit_intercept=True, n_rows=n_rows)
-    total = sum_rows(rows, recipe, block_rows=block_rows)
+    total = sum_gram(rows, recipe, block_rows=block_rows)
     assert total.exact_gram.tolist() == reference(rows, recipe)
 
 
@@ -54,7 +54,7 @@ def test_more_rows_than_a_default_block(make_rows, make_recipe):
     # Rows in turn (3, 0 | 0) and (0, 3 | 4): sums known in closed form.
     X, y = np.zeros((100_001, 2)), np.zeros(100_001)
     X[::2, 0], X[1::2, 1], y[1::2] = 3.0, 3.0, 4.0
-    total = sum_rows(make_rows(X, y), recipe)
+    total = sum_gram(make_rows(X, y), recipe)
     even, odd = 50_001, 50_000
     assert total.exact_gram.tolist() == [
         [even * 39322**2, 0, 0],
@@ -77,14 +77,14 @@ def test_a_block_of_rows_at_the_bound_is_exact(make_rows, make_recipe):
     n_rows = recipe.max_block_rows
     recipe = make_recipe(p=1, x_radius=4.0, n_rows=n_rows)
     column = np.broadcast_to(np.array([[1e6]]), (n_rows, 1))
-    total = sum_rows(make_rows(column, column[:, 0]), recipe, block_rows=n_rows)
+    total = sum_gram(make_rows(column, column[:, 0]), recipe, block_rows=n_rows)
     assert total.exact_gram.tolist() == [[46341**2 * n_rows] * 2] * 2
 
 
 @pytest.mark.parametrize("n_rows", [9, 11])
 def test_a_recipe_for_other_rows_is_refused(make_rows, make_recipe, n_rows):
     with pytest.raises(ValueError, match=f"n_rows={n_rows} in the recipe and 10 rows"):
-        sum_rows(make_rows(np.ones((10, 2)), np.ones(10)), make_recipe(n_rows=n_rows))
+        sum_gram(make_rows(np.ones((10, 2)), np.ones(10)), make_recipe(n_rows=n_rows))
 
 
 def test_invalid_rows_are_refused_or_count_as_zeros(make_rows, make_recipe):
@@ -92,15 +92,15 @@ def test_invalid_rows_are_refused_or_count_as_zeros(make_rows, make_recipe):
     X[599, 1] = np.nan
     recipe = make_recipe(n_rows=600)
     with pytest.raises(InvalidRows, match=r"X \(column 1\)"):
-        sum_rows(make_rows(X, y), recipe, block_rows=192)
-    ignoring = sum_rows(make_rows(X, y, ignore_invalid=True), recipe, block_rows=192)
-    without = sum_rows(make_rows(X[:599], y[:599]), make_recipe(n_rows=599))
+        sum_gram(make_rows(X, y), recipe, block_rows=192)
+    ignoring = sum_gram(make_rows(X, y, ignore_invalid=True), recipe, block_rows=192)
+    without = sum_gram(make_rows(X[:599], y[:599]), make_recipe(n_rows=599))
     assert ignoring.exact_gram.tolist() == without.exact_gram.tolist()
 
 
 def test_representation_hides_the_sum():
     secret = np.array([[123_456_789]])
-    assert repr(ExactSum(secret, 7)) == "ExactSum(n_rows=7)"
+    assert repr(ExactGram(secret, 7)) == "ExactGram(n_rows=7)"
 
 
 def frame(X: np.ndarray) -> pd.DataFrame:
@@ -118,11 +118,11 @@ def test_memory_beyond_the_input_is_small(make_rows, make_recipe, make_input):
     X = make_input(X)
     recipe = make_recipe(N_COLUMNS + 1, fit_intercept=True, n_rows=N_ROWS)
     rows = make_rows(X, np.ones(N_ROWS, dtype=np.float32), fit_intercept=True)
-    sum_rows(make_rows(X[:5], np.ones(5), fit_intercept=True), make_recipe(21, n_rows=5))
+    sum_gram(make_rows(X[:5], np.ones(5), fit_intercept=True), make_recipe(21, n_rows=5))
     gc.collect()
     tracemalloc.start()
     try:
-        sum_rows(rows, recipe, threads=2)
+        sum_gram(rows, recipe, threads=2)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

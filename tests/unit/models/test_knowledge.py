@@ -9,7 +9,7 @@ from publicmoments import GDP, PublicMoments
 from publicmoments.models.knowledge import initial_knowledge, plan_pass
 from publicmoments.models.passes import run_passes
 from publicmoments.planner import BoundsRequest
-from publicmoments.release import noise_source, private_rows
+from publicmoments.release import grid_bound, noise_source, private_rows
 from publicmoments.tables import as_responses, as_table
 
 COEF = np.array([1.0, -2.0, 0.5])
@@ -115,7 +115,9 @@ def test_a_public_residual_scale_that_is_too_small_does_no_harm():
 def test_what_the_passes_cost_composes_to_the_total():
     _, _, result = measured(start(), passes=3, mu=0.7)
     assert sum(record.cost.mu**2 for record in result.records) == pytest.approx(0.49)
-    assert sum(r.law.rho(r.l2_bound_squared) for r in result.records) <= 0.49 / 2
+    bound = grid_bound(20_000, 4)
+    assert all(record.rho == record.law.rho(bound) for record in result.records)
+    assert 0.499 * 0.49 <= sum(record.rho for record in result.records) <= 0.49 / 2
 
 
 def test_no_anchor_means_no_opinion():

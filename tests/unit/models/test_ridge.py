@@ -361,8 +361,21 @@ def test_card_as_dictionary_and_json():
     assert set(plain) == {
         "guarantee", "private", "neighbours", "mu", "rho", "extra_tv", "epsilon_delta", "n_rows",
         "n_features", "n_responses", "passes", "public_fingerprint", "public_fit_z",
-        "response_fit_z", "response_outgrown", "predicted_error", "versions",
+        "response_fit_z", "response_outgrown", "predicted_error", "versions", "notes",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("y", "public"), [(Y, PUBLIC), (TWO, PUBLIC_TWO)])
+def test_noise_on_the_card_is_that_of_the_mean_in_units_of_the_rows(y, public):
+    for one in fitted(y=y, public=public, privacy=GDP(2.0), passes=2).card_.passes:
+        q = len(one.response_scale)
+        squared_radius = one.x_radius**2 + q * (one.response_weight * one.response_bound) ** 2
+        # The grid adds a few millionths to the radius.
+        expected = math.sqrt(2) * squared_radius / (one.mu * N)
+        assert one.noise_sd == pytest.approx(expected, rel=1e-4)
+        unit = squared_radius / 4**16 / N
+        assert one.noise_sd_grid_units * unit == pytest.approx(one.noise_sd, rel=1e-9)
+        assert one.statistic == "second moments of features and responses"
 
 
 BUDGETS = [

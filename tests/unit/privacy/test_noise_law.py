@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from publicmoments.privacy import NoiseLaw, gdp_delta, gram_noise_law, gram_sensitivity
+from publicmoments.privacy.noise_law import extra_delta
 
 
 def discrete_gaussian(noise_sd: float, reach: int, centre: int = 0) -> np.ndarray:
@@ -85,15 +86,16 @@ def test_gaussian_curve_plus_extra_delta_covers_the_discrete_noise(epsilon):
     p, q = (discrete_gaussian(noise_sd, 600, centre) for centre in (0, shift))
     exact = np.maximum(p - np.exp(epsilon) * q, 0).sum()
     curve = gdp_delta(shift / noise_sd, epsilon)
-    extra = NoiseLaw(noise_sd, noise_sd, 1).extra_delta(epsilon)
+    extra = extra_delta(NoiseLaw(noise_sd, noise_sd, 1).gdp_extra_tv, epsilon)
     assert exact <= curve + extra
     assert extra == pytest.approx((1 + math.exp(epsilon)) / (48 * noise_sd**2), rel=1e-12)
 
 
 def test_extra_delta_is_at_most_one():
-    assert NoiseLaw(20.0, 20.0, 3).extra_delta(1e6) == 1.0
+    extra_tv = NoiseLaw(20.0, 20.0, 3).gdp_extra_tv
+    assert extra_delta(extra_tv, 1e6) == 1.0
     with pytest.raises(ValueError, match="epsilon"):
-        NoiseLaw(20.0, 20.0, 3).extra_delta(math.nan)
+        extra_delta(extra_tv, math.nan)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from publicmoments.rows import InvalidRows, integer_rows
+from publicmoments.rows import InvalidRows
 
 X = np.arange(10.0).reshape(5, 2) + 1.0
 Y = np.array([10.0, 20.0, 30.0, 40.0, 50.0])
@@ -28,7 +28,7 @@ def test_the_intercept_is_one_on_real_rows_only(make_rows):
 def test_padding_has_no_influence(make_rows, make_recipe):
     rows = make_rows(X, Y, fit_intercept=True)
     recipe = make_recipe(p=3, coef=np.full((3, 1), 7.0))
-    bounded = integer_rows(*rows.padded_block(0, 5, 8), recipe)
+    bounded = recipe.integer_rows(*rows.padded_block(0, 5, 8))
     assert bounded[:5].any(axis=1).all()
     assert not bounded[5:].any()
 
@@ -45,7 +45,7 @@ def test_blocks_are_fresh_and_of_one_layout(make_rows):
 def test_reading_and_bounding_leave_the_table_alone(make_rows, make_recipe):
     table, answers = 1e200 * X, 1e300 * Y
     before = table.copy(), answers.copy()
-    integer_rows(*make_rows(table, answers).padded_block(0, 5, 5), make_recipe())
+    make_recipe().integer_rows(*make_rows(table, answers).padded_block(0, 5, 5))
     np.testing.assert_array_equal(table, before[0])
     np.testing.assert_array_equal(answers, before[1])
 

@@ -5,15 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from publicmoments.rows import integer_rows
-from publicmoments.rows.bound import _on_grid
-
 LARGEST = np.finfo(float).max
 
 
 def integers(X, Y, recipe) -> list[list[int]]:
     """Integer rows of one block as Python integers, leaving the input alone."""
-    bounded = integer_rows(np.array(X, dtype=float), np.array(Y, dtype=float), recipe)
+    bounded = recipe.integer_rows(np.array(X, dtype=float), np.array(Y, dtype=float))
     assert not np.isnan(bounded).any()
     return [[int(entry) for entry in row] for row in bounded]
 
@@ -132,45 +129,3 @@ def test_a_whitener_that_overflows_gives_bounded_rows(make_recipe):
         for y in (0.0, 1e308, -1e300):
             row = integers([x], [[y]], recipe)[0]
             assert norm_squared(row) <= recipe.l2_bound_squared
-
-
-def test_the_bound_holds_on_the_grid_whatever_came_before(make_recipe):
-    bound = make_recipe().l2_bound_squared
-    length = math.isqrt(bound)
-    faulty = np.array(
-        [
-            [length, 0.0, 0.0],  # at the bound: kept
-            [length + 1, 0.0, 0.0],  # just above it: shortened
-            [0.0, -length - 10.4, 0.0],
-            [length + 3, 300.0, -40.0],
-            [length * 1.01, 0.0, 0.0],  # farther than any float error: zero
-            [2.0**31, 2.0**31, 2.0**31],
-            [1e300, 0.0, 1.0],
-            [math.nan, 1.0, 1.0],
-            [math.inf, 1.0, -math.inf],
-            [1.0, 2.0, 3.0],
-        ]
-    )
-    rows = [[int(entry) for entry in row] for row in _on_grid(faulty.copy(), bound)]
-    assert all(norm_squared(row) <= bound for row in rows)
-    assert rows[0] == [length, 0, 0]
-    for row, wanted in zip(rows[1:4], faulty[1:4], strict=True):
-        assert row == [math.trunc(entry * (1 - 2**-12)) for entry in np.rint(wanted)]
-    assert rows[4:9] == [[0, 0, 0]] * 5
-    assert rows[9] == [1, 2, 3]
-
-
-def test_every_row_near_the_bound_ends_below_it(make_recipe):
-    bound = make_recipe(p=5).l2_bound_squared
-    rng = np.random.default_rng(8)
-    rows = rng.normal(size=(4000, 6))
-    rows *= (
-        math.sqrt(bound)
-        * rng.uniform(0.9999, 1.0002, size=(4000, 1))
-        / np.linalg.norm(rows, axis=1, keepdims=True)
-    )
-    before = [norm_squared([int(entry) for entry in row]) for row in np.rint(rows)]
-    after = [norm_squared([int(entry) for entry in row]) for row in _on_grid(rows, bound)]
-    assert sum(value > bound for value in before) > 1000
-    assert max(after) <= bound
-    assert min(after) > 0.999 * bound

@@ -1,0 +1,169 @@
+"""Sums of rows: the exact integers, whatever the blocks and threads."""
+
+import math
+
+import numpy as np
+import pytest
+
+from publicmoments.engines import ExactTotal, sum_gram, sum_total
+from publicmoments.rows import GramRecipe, InvalidRows, TotalRecipe
+
+UNIT = 2**23
+"""Grid units in one, for totals with a bound of 8."""
+
+
+def residual(predictor, responses):
+    return responses - predictor
+
+
+def reference(rows, recipe) -> list[int]:
+    """Sum over single rows, in Python integers."""
+    total = [0] * recipe.dimension
+    for start in range(rows.n_rows):
+        row = recipe.integer_rows(*rows.padded_block(start, start + 1, 1))[0]
+        total = [so_far + int(entry) for so_far, entry in zip(total, row, strict=True)]
+    return total
+
+
+@pytest.fixture
+def crowd(make_rows, make_scaled):
+    """A table of several blocks, and a recipe with all its parts in use."""
+
+    def make(n_rows: int, k: int = 1):
+        rng = np.random.default_rng(n_rows)
+        rows = make_rows(
+            rng.normal(size=(n_rows, 2)), rng.normal(size=(n_rows, k)), fit_intercept=True
+        )
+        recipe = make_scaled(
+            TotalRecipe,
+            p=3,
+            k=k,
+            whitener=rng.normal(size=(3, 3)),
+            coef=rng.normal(size=(3, k)),
+            factor=residual,
+            radius=2.0,
+            l2_bound=3.0,
+            n_rows=n_rows,
+        )
+        return rows, recipe
+
+    return make
+
+
+def test_hand_computed_sum(make_rows, make_scaled):
+    # Rows (1.5, 2) and (6, 8), the second shortened to (3, 4), times 2 and -1.
+    rows = make_rows([[1.5, 2.0], [6.0, 8.0]], [2.0, -1.0])
+    recipe = make_scaled(TotalRecipe, factor=residual, radius=5.0, n_rows=2)
+    total = sum_total(rows, recipe)
+    assert total.n_rows == 2
+    assert total.exact_total.dtype == np.int64
+    assert total.exact_total.tolist() == [3 * UNIT - 3 * UNIT, 4 * UNIT - 4 * UNIT]
+    gram_recipe = make_scaled(GramRecipe, factor=residual, radius=5.0, n_rows=2)
+    gram = sum_gram(rows, gram_recipe).exact_gram / 8192**2
+    assert gram.tolist() == [[18.0, 24.0], [24.0, 32.0]]
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("n_rows", [1, 7, 192, 600])
+def test_the_sum_is_that_of_python_integers(crowd, n_rows, k):
+    rows, recipe = crowd(n_rows, k)
+    assert sum_total(rows, recipe, block_rows=192).exact_total.tolist() == reference(rows, recipe)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("block_rows", [1, 192, 384, 500, 100_000, None])
+def test_blocks_and_threads_do_not_change_the_sum(crowd, block_rows, threads):
+    rows, recipe = crowd(1000)
+    total = sum_total(rows, recipe, block_rows=block_rows, threads=threads)
+    assert total.exact_total.tolist() == reference(rows, recipe)
+
+
+def test_more_rows_than_a_default_block_at_the_bound(make_rows, make_scaled):
+    # All rows come to the bound of 2^26 units, less one for rounding; no sum of them is rounded.
+    n_rows = 300_001
+    column = np.broadcast_to(np.array([[1e6]]), (n_rows, 1))
+    recipe = make_scaled(TotalRecipe, p=1, radius=math.inf, n_rows=n_rows)
+    total = sum_total(make_rows(column, column[:, 0]), recipe)
+    assert total.exact_total.tolist() == [n_rows * (2**26 - 1)]
+
+
+@pytest.mark.parametrize("n_rows", [9, 11])
+@pytest.mark.parametrize(
+    ("add_up", "kind"), [(sum_total, TotalRecipe), (sum_gram, GramRecipe), (sum_total, GramRecipe)]
+)
+def test_a_recipe_for_other_rows_is_refused(make_rows, make_scaled, add_up, kind, n_rows):
+    rows = make_rows(np.ones((10, 2)), np.ones(10))
+    with pytest.raises(ValueError, match=f"n_rows={n_rows} in the recipe and 10 rows"):
+        add_up(rows, make_scaled(kind, n_rows=n_rows))
+
+
+def test_invalid_rows_are_refused_or_count_as_zeros(make_rows, make_scaled):
+    X, y = np.ones((600, 2)), np.ones(600)
+    X[599, 1] = np.nan
+    recipe = make_scaled(TotalRecipe, factor=residual, n_rows=600)
+    with pytest.raises(InvalidRows, match=r"X \(column 1\)"):
+        sum_total(make_rows(X, y), recipe, block_rows=192)
+    ignoring = sum_total(make_rows(X, y, ignore_invalid=True), recipe, block_rows=192)
+    assert ignoring.exact_total.tolist() == [599 * UNIT, 599 * UNIT]
+
+
+def test_representation_hides_the_total():
+    assert repr(ExactTotal(np.array([123_456_789]), 7)) == "ExactTotal(n_rows=7)"
+
+
+@pytest.fixture
+def sums(make_rows, make_scaled):
+    """Sums over a table that fits in one block, whose whitened rows may be kept between sums."""
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(50, 2)), rng.normal(size=50)
+    rows = make_rows(X, y)
+
+    def both(**changes) -> tuple[list[int], list[int]]:
+        """Sum over the table as it was used before, and over a fresh one."""
+        recipe = make_scaled(TotalRecipe, **({"factor": residual, "n_rows": 50} | changes))
+        used, fresh = (sum_total(table, recipe).exact_total for table in (rows, make_rows(X, y)))
+        return used.tolist(), fresh.tolist()
+
+    return both
+
+
+def test_what_is_kept_between_sums_does_not_change_them(sums):
+    whitener, other = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[0.5, 0.0], [0.1, 3.0]])
+    steps = [
+        {"whitener": whitener},
+        {"whitener": whitener},
+        {"whitener": whitener, "coef": np.array([[1.0], [-2.0]])},
+        {"whitener": whitener, "factor": lambda predictor, responses: responses**2},
+        {"whitener": whitener, "coef": np.ones((2, 1)), "whole_predictor": True},
+        {"whitener": whitener, "radius": 0.5},
+        {"whitener": whitener, "radius": math.inf},
+        {"whitener": other},
+        {"whitener": whitener, "l2_bound": 0.3},
+    ]
+    results = [sums(**step) for step in steps]
+    assert all(used == fresh for used, fresh in results)
+    # All steps but the second, which repeats the first, give a sum of their own.
+    assert len({tuple(used) for used, _ in results}) == len(steps) - 1
+
+
+def test_the_same_table_serves_sums_and_products(make_rows, make_scaled):
+    whitener, X = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[1.0, 0.5], [0.25, -1.0]])
+    used = make_rows(X, np.ones(2))
+    for kind, add_up, name in (
+        (TotalRecipe, sum_total, "exact_total"),
+        (GramRecipe, sum_gram, "exact_gram"),
+        (TotalRecipe, sum_total, "exact_total"),
+    ):
+        recipe = make_scaled(kind, whitener=whitener, factor=residual, n_rows=2)
+        fresh = make_rows(X, np.ones(2))
+        for block_rows in (None, 384):
+            first, second = (add_up(t, recipe, block_rows=block_rows) for t in (used, fresh))
+            assert getattr(first, name).tolist() == getattr(second, name).tolist()
+
+
+def test_refused_rows_are_refused_again(make_rows, make_scaled):
+    rows = make_rows([[1.0, np.inf]], [1.0])
+    recipe = make_scaled(TotalRecipe, n_rows=1)
+    for _ in range(2):
+        with pytest.raises(InvalidRows):
+            sum_total(rows, recipe)
