@@ -52,8 +52,12 @@ def split_real(rng: np.random.Generator, name: str) -> Sample:
     """Split a real table at random; the target is the non-private fit of the private part."""
     private, public = split(real(name), REAL[name][1], rng)
     X, y = private.X, private.y
-    target = np.linalg.lstsq(X, y, rcond=None)[0]
-    return Sample(X, y, public.X, public.y, target, X.T @ X / len(X), None)
+    return Sample(X, y, public.X, public.y, least_squares(X, y), X.T @ X / len(X), None)
+
+
+def least_squares(X: Array, y: Array) -> Array:
+    """Ordinary least squares."""
+    return np.linalg.lstsq(X, y, rcond=None)[0]
 
 
 @cache

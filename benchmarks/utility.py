@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-import baselines
 import numpy as np
 import settings
 from rich.console import Console
@@ -30,6 +29,7 @@ from rich.table import Table
 
 import publicmoments
 from publicmoments import GDP, PublicMoments, Ridge
+from publicmoments.paper import AdaSSP, OracleRidge, PMTRidge
 
 BUDGETS = (0.1, 0.3, 1.0, 3.0, 10.0, 20.0)
 CONDITIONS, PUBLIC_SIZES, SIZES = (1.0, 1e2, 1e4), (20, 200), (2_000, 10_000, 50_000)
@@ -90,30 +90,30 @@ def run(setting: Setting, seed: int) -> list[tuple[Setting, float, int, str, flo
 
 
 def estimates(sample: settings.Sample, data: str, mu: float, seed: int) -> dict[str, np.ndarray]:
-    """Coefficients by every method."""
+    """Coefficients by every method; seeded, for the table must be reproducible."""
     X, y, X_public, y_public = sample.X, sample.y, sample.X_public, sample.y_public
-    rng, eta = np.random.default_rng([seed, 2]), ETA[data]
-    scale = float(np.sqrt(np.mean(y_public**2)))
     n_public = len(X_public)
+    scale = float(np.sqrt(np.mean(y_public**2)))
     moment = X_public.T @ X_public / n_public
     matrix = PublicMoments.from_matrix(moment, n=n_public, response_scale=scale)
     full = PublicMoments.from_rows(X_public, response=y_public)
+    stated = {"privacy": GDP(mu), "random_state": seed}
+    # The bounds that suit AdaSSP best; no private method may read them from the rows.
+    longest, largest = float(np.linalg.norm(X, axis=1).max()), float(np.abs(y).max())
+    norm = None if sample.true_coef is None else float(np.linalg.norm(sample.true_coef))
+    models = {
+        ADASSP: AdaSSP(longest, largest, **stated),
+        PMT: PMTRidge(eta=ETA[data], public=matrix, **stated),
+        ORACLE: OracleRidge(eta=ETA[data], coef_norm=norm, **stated),
+        MATRIX: Ridge(fit_intercept=False, public=matrix, **stated),
+        FULL: Ridge(fit_intercept=False, public=full, **stated),
+    }
     return {
         ZERO: np.zeros(X.shape[1]),
-        PLAIN: baselines.least_squares(X, y),
-        PUBLIC: baselines.least_squares(X_public, y_public),
-        ADASSP: baselines.adassp(rng, X, y, mu),
-        PMT: baselines.pmt_ridge(rng, X, y, (X_public, y_public), mu, eta),
-        ORACLE: baselines.oracle_ridge(rng, X, y, mu, eta, sample.true_coef),
-        MATRIX: ours(X, y, mu, matrix, seed),
-        FULL: ours(X, y, mu, full, seed),
+        PLAIN: settings.least_squares(X, y),
+        PUBLIC: settings.least_squares(X_public, y_public),
+        **{name: model.fit(X, y).coef_ for name, model in models.items()},
     }
-
-
-def ours(X: np.ndarray, y: np.ndarray, mu: float, public: PublicMoments, seed: int) -> np.ndarray:
-    """Coefficients of the library's ridge; seeded, for the table must be reproducible."""
-    model = Ridge(fit_intercept=False, privacy=GDP(mu), public=public, random_state=seed)
-    return model.fit(X, y).coef_
 
 
 def collect(seeds: range, jobs: int) -> list[tuple[Setting, float, int, str, float, float]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from publicmoments.families import Family
 
-__all__ = ["ClippedResponse", "Ones", "Residual", "RootCurvature"]
+__all__ = ["ClippedResponse", "Ones", "Residual", "RootCurvature", "Slope", "Spread"]
 
 Array = NDArray[np.float64]
 
@@ -69,5 +69,42 @@ class RootCurvature:
     family: Family
 
     def __call__(self, predictor: Array, responses: Array) -> Array:
-        """Return sqrt(b''(t))."""
-        return np.sqrt(self.family.curvature(predictor))
+        """Return the root of the curvature."""
+        return np.sqrt(self.family.curvature(_offset(predictor, responses)))
+
+
+@dataclass(frozen=True)
+class Slope:
+    """
+    Slope of the loss of a row, clipped as its family does: rows add up to a gradient.
+
+    Parameters
+    ----------
+    family : Family
+        Of the responses, which are in the first column; a second one is added to the predictor.
+    scale : float
+        Responses are divided by it.
+    """
+
+    family: Family
+    scale: float = 1.0
+
+    def __call__(self, predictor: Array, responses: Array) -> Array:
+        """Return the slope."""
+        return self.family.slope(_offset(predictor, responses), responses[:, :1] / self.scale)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Size of a row's slope, with which its length is weighed."""
+
+    family: Family
+
+    def __call__(self, predictor: Array, responses: Array) -> Array:
+        """Return the spread."""
+        return self.family.spread(_offset(predictor, responses))
+
+
+def _offset(predictor: Array, responses: Array) -> Array:
+    """Add the second column of the responses, where there is one."""
+    return predictor if responses.shape[1] == 1 else predictor + responses[:, 1:]

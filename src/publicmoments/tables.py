@@ -183,7 +183,9 @@ def as_labels(y: Any, classes: Sequence[Any], what: str = "y") -> Table:
             "pass one label per row"
         )
     _refuse_unreadable(y, what)
-    labels = np.asarray(y)
+    # Without a common type: NumPy would turn a list of words and NaN into words throughout.
+    labels = np.asarray(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    one_dimensional = labels.ndim == 1
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -193,10 +195,10 @@ def as_labels(y: Any, classes: Sequence[Any], what: str = "y") -> Table:
     return Table(
         n_rows=len(labels),
         n_columns=1,
-        columns=(name,) if isinstance(name, str) else None,
+        columns=(name,) if isinstance(name, str) and name != "" else None,
         source=(labels, tuple(classes), what),
         reader=_label_block,
-        one_dimensional=np.ndim(y) == 1,
+        one_dimensional=one_dimensional,
     )
 
 
@@ -204,19 +206,28 @@ def _label_block(source: Any, start: int, stop: int) -> NDArray[np.float64]:
     """Positions of the labels among the classes; NaN where a label is missing."""
     labels, classes, what = source
     part = labels[start:stop]
-    codes = np.full(len(part), -1.0)
+    missing = _missing(part)
+    codes = np.where(missing, np.nan, -1.0)
+    present = part[~missing]
+    found = np.full(len(present), -1.0)
     for code, label in enumerate(classes):
-        codes[np.asarray(part == label, dtype=bool)] = code
-    unknown = codes < 0.0
-    if unknown.any():
-        missing = np.array([cell is None or cell != cell for cell in part[unknown]])
-        if not missing.all():
-            raise ValueError(
-                f"{what} holds labels that are not among classes={classes!r}; state every class "
-                "in classes=, or drop such rows"
-            )
-        codes[unknown] = np.nan
+        found[np.asarray(present == label, dtype=bool)] = code
+    if (found < 0.0).any():
+        raise ValueError(
+            f"{what} holds labels that are not among classes={classes!r}; state every class "
+            "in classes=, or drop such rows"
+        )
+    codes[~missing] = found
     return codes.reshape(-1, 1)
+
+
+def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell where a label is None, NaN, or what pandas has for either."""
+    if labels.dtype.kind != "O":
+        return np.asarray(labels != labels)
+    # What is missing in pandas has no truth value to ask for.
+    odd = ("NAType", "NaTType")
+    return np.array([cell is None or type(cell).__name__ in odd or cell != cell for cell in labels])
 
 
 def match_columns(table: Table, expected: tuple[str, ...] | None, what: str = "X") -> None:

@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import (
+    check_classifier_data_not_an_array,
     check_estimators_dtypes,
     check_fit2d_1feature,
     parametrize_with_checks,
@@ -68,7 +69,10 @@ def test_scikit_learn_check(estimator, check):
 
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-@pytest.mark.parametrize("check", [check_estimators_dtypes, check_fit2d_1feature])
+@pytest.mark.parametrize(
+    "check",
+    [check_estimators_dtypes, check_fit2d_1feature, check_classifier_data_not_an_array],
+)
 def test_checks_with_other_labels_pass_when_those_are_stated(check, classifier):
     refusing, stated = (classifier(0.01, classes=c, **SMALL) for c in [(0, 1), (1, 2)])
     with pytest.raises((AssertionError, ValueError), match="not among classes"):
@@ -78,7 +82,7 @@ def test_checks_with_other_labels_pass_when_those_are_stated(check, classifier):
 
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-@pytest.mark.parametrize("labels", [("one", "two"), (-1, 1), (False, True), (2.5, 0.5)])
+@pytest.mark.parametrize("labels", [("one", "two"), (-1, 1), (False, True), (7, 3)])
 def test_stated_labels_are_predicted(classifier, labels):
     rng = np.random.default_rng(0)
     second = np.arange(200) % 2

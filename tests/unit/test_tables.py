@@ -304,7 +304,11 @@ def test_words_booleans_and_numbers(wrap, labels, classes, positions):
         (["b", None], ("a", "b")),
         (pd.Series([1.0, None]), (0, 1)),
         (pd.Series([1, None], dtype="Int64"), (0, 1)),
+        (pd.Series([True, None], dtype="boolean"), (False, True)),
         (pd.Series(["b", None]), ("a", "b")),
+        (pd.Series(["b", None], dtype="string"), ("a", "b")),
+        (np.array(["b", pd.NA], dtype=object), ("a", "b")),
+        (["b", float("nan")], ("a", "b")),
         (pd.Series(["b", None]).astype("category"), ("a", "b")),
         (pl.Series([1, None]), (0, 1)),
         (pl.Series([True, None]), (False, True)),
@@ -319,7 +323,12 @@ def test_labels_keep_a_name():
     assert as_labels(pd.Series([0, 1], name="sick"), (0, 1)).columns == ("sick",)
     assert as_labels(pl.Series("sick", [0, 1]), (0, 1)).columns == ("sick",)
     assert as_labels(pd.Series([0, 1]), (0, 1)).columns is None
+    assert as_labels(pl.Series([0, 1]), (0, 1)).columns is None
     assert as_labels([0, 1], (0, 1)).columns is None
+
+
+def test_labels_of_several_types():
+    np.testing.assert_array_equal(as_labels(["a", 0, "a"], ("a", 0)).values().ravel(), [0, 1, 0])
 
 
 @pytest.mark.parametrize(

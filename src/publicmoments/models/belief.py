@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,16 @@ class CoefBelief:
         within = np.einsum("m,mij->ij", self.weights, self.covariances)
         return np.asarray(within + np.einsum("m,mi,mj->ij", self.weights, away, away))
 
+    @cached_property
+    def precisions(self) -> Array:
+        """Inverses of the covariances."""
+        return np.asarray(np.linalg.inv(self.covariances))
+
+    @cached_property
+    def log_volumes(self) -> Array:
+        """Logarithms of the determinants of the covariances."""
+        return np.asarray(np.linalg.slogdet(self.covariances)[1])
+
     def moved(self, by: Array) -> CoefBelief:
         """Return the same belief as deviations from a reference moved by ``by``."""
         return CoefBelief(self.log_weights, self.means - by, self.covariances)
@@ -74,15 +85,19 @@ class CoefBelief:
         away = observed - design @ self.mean
         return float(away @ np.linalg.pinv(predicted, hermitian=True) @ away)
 
-    def updated(self, design: Array, observed: Array, variance: float) -> CoefBelief:
+    def updated(self, design: Array, observed: Array, variance: float | Array) -> CoefBelief:
         """
-        Condition on ``observed = design @ coefficients + noise``, noise of the given variance.
+        Condition on ``observed = design @ coefficients + noise``.
+
+        The noise has the given variance in every direction, or the given covariance matrix.
 
         ``design`` is symmetric. Each component becomes its posterior and is weighed by how well it
         had predicted what was observed.
         """
+        noise = np.asarray(variance)
+        noise = noise * np.eye(len(observed)) if noise.ndim == 0 else noise
         parts = [
-            _conditioned(*component, design, observed, variance)
+            _conditioned(*component, design, observed, noise)
             for component in zip(self.log_weights, self.means, self.covariances, strict=True)
         ]
         log_weights, means, covariances = zip(*parts, strict=True)
@@ -95,11 +110,11 @@ def _conditioned(
     covariance: Array,
     design: Array,
     observed: Array,
-    variance: float,
+    noise: Array,
 ) -> tuple[float, Array, Array]:
     """Condition one Gaussian; see `CoefBelief.updated`."""
     cross = design @ covariance
-    predicted = cross @ design + variance * np.eye(len(mean))
+    predicted = cross @ design + noise
     surprise = observed - design @ mean
     # One factorisation gives gain, fit and determinant; a pseudo-inverse survives noise switched
     # off and directions in which there is nothing to learn.
@@ -111,5 +126,5 @@ def _conditioned(
     evidence = -0.5 * float(standardised @ standardised + np.sum(np.log(finite)))
     # Joseph's form: a difference of covariances could come out negative when noise is very small.
     rest = np.eye(len(mean)) - gain @ design
-    posterior = rest @ covariance @ rest.T + variance * gain @ gain.T
+    posterior = rest @ covariance @ rest.T + gain @ noise @ gain.T
     return log_weight + evidence, mean + gain @ surprise, (posterior + posterior.T) / 2

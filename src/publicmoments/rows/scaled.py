@@ -88,6 +88,9 @@ class ScaledRecipe(ABC):
     whole_predictor : bool
         Whether t is taken from the row before it is shortened: the weighted equations then hold for
         the same coefficients as the unweighted ones.
+    spread : Factor, optional
+        Positive numbers of shape (rows, 1) from t and y; ``radius`` then bounds z times them. It
+        needs ``whole_predictor``.
 
     Notes
     -----
@@ -113,6 +116,7 @@ class ScaledRecipe(ABC):
     l2_bound: float
     n_rows: int
     whole_predictor: bool = False
+    spread: Factor | None = None
 
     def __post_init__(self) -> None:
         """Validate what the guarantee rests on."""
@@ -122,6 +126,8 @@ class ScaledRecipe(ABC):
             object.__setattr__(self, "radius", positive("radius", self.radius))
         if self.coef.ndim != 2 or 0 in self.coef.shape:
             raise ValueError(f"coef must have shape (p, k) with entries, got {self.coef.shape}")
+        if self.spread is not None and not self.whole_predictor:
+            raise ValueError("spread must come with whole_predictor=True")
         p = len(self.coef)
         if self.whitener.shape != (p, p):
             raise ValueError(f"whitener must be {(p, p)}, got {self.whitener.shape}")
@@ -170,15 +176,18 @@ class ScaledRecipe(ABC):
         """Multiply whitened rows by their factors and put them on the grid; nothing is changed."""
         z = rows.z
         with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
-            predictor = z @ self.coef
-            predictor *= rows.whole if self.whole_predictor else rows.kept
+            kept, predictor = rows.kept, z @ self.coef
+            predictor *= rows.whole if self.whole_predictor else kept
+            if self.spread is not None:
+                length = rows.length[:, None] * self.spread(predictor, responses)
+                kept = np.minimum(rows.whole, self.radius / length)
             factors = self.factor(predictor, responses)
             # Sizes apart from directions: the square of an enormous factor would overflow.
             largest = np.abs(factors).max(axis=1, keepdims=True)
             factors = factors / largest
             size = np.sqrt(np.einsum("ij,ij->i", factors, factors)) * rows.length
             most = 2.0**self.grid_bits - rounding_reach(self.dimension)
-            factors *= np.minimum(largest * (rows.kept / self.grid_unit), (most / size)[:, None])
+            factors *= np.minimum(largest * (kept / self.grid_unit), (most / size)[:, None])
             products = (
                 z * factors
                 if factors.shape[1] == 1

@@ -124,6 +124,17 @@ def test_elastic_net_truncates_rows_and_residuals(door):
     assert door.passages[0].recipe.l2_bound == pytest.approx(20.0, rel=1e-12)
 
 
+def test_elastic_net_clips_residuals_whatever_the_length_of_the_row(door):
+    door.source.factor = 0.0
+    X = np.zeros((N, D))
+    X[:, 0] = 1.0
+    model = elastic_net(iterations=2).fit(X, np.full(N, -1e9))
+    # sqrt(10) at the start, and again at coefficients that have moved.
+    for gradient in door.passages:
+        np.testing.assert_allclose(gradient.exact[0], math.sqrt(10.0), rtol=1e-6)
+    assert model.coef_path_[1, 0] < -1.0
+
+
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
 def test_a_step_of_elastic_net_on_one_axis_each(door, l1_ratio):
     # With identity moments the proximal part is soft thresholding, coefficient by coefficient.

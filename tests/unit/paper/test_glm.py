@@ -176,6 +176,19 @@ def test_logistic_rows_are_truncated_at_the_radius(door):
     assert model.coef_[1] == pytest.approx(-RADIUS / 2 / 15.0, rel=1e-4)
 
 
+def test_predictors_are_those_of_the_truncated_rows(door):
+    door.source.factor = 0.0
+    X = np.zeros((N, D))
+    X[:, 1] = 1e7
+    model = logistic(iterations=2).fit(X, np.ones(N, dtype=int))
+    first = model.coef_path_[1, 1]
+    assert first == pytest.approx(RADIUS / 2 / 15.0, rel=1e-4)
+    hessian, gradient = door.passages[2:]
+    # p = 1 / (1 + exp(-sqrt(40) sqrt(40) / 30)) = 0.7914.
+    assert gradient.exact[1] == pytest.approx((0.791391 - 1.0) * RADIUS, rel=1e-4)
+    assert hessian.exact[1, 1] == pytest.approx(0.791391 * 0.208609 * 40.0, rel=1e-4)
+
+
 @pytest.mark.parametrize(("response", "slope"), [(1e9, -2.0), (-1e9, 4.0), (2.0, -1.0)])
 def test_responses_of_a_poisson_model_are_clipped(door, response, slope):
     door.source.factor = 0.0

@@ -79,6 +79,15 @@ def test_pmt_ridge_truncates_at_the_published_radii(door):
     np.testing.assert_allclose(model.coef_, [-40.0 / 41.0, 0.0, 0.0, 0.0], rtol=1e-4)
 
 
+@pytest.mark.parametrize(("sign", "bound"), [(1.0, RESPONSE_RADIUS), (-1.0, -RESPONSE_RADIUS)])
+def test_responses_are_clipped_whatever_the_length_of_the_row(door, sign, bound):
+    door.source.factor = 0.0
+    pmt_ridge(alpha=1.0).fit(unit_rows()[0], np.full(N, sign * 1e9))
+    np.testing.assert_allclose(door.passages[1].exact, np.full(D, bound / 4), rtol=1e-5)
+    adassp().fit(unit_rows()[0], np.full(N, sign * 1e9))
+    np.testing.assert_allclose(door.passages[-1].exact, np.full(D, sign * 0.75), rtol=1e-5)
+
+
 def test_rows_inside_the_radii_are_left_alone(door):
     door.source.factor = 0.0
     X, y = unit_rows()

@@ -1,9 +1,9 @@
-"""Families of generalised linear models: what a response may be, and how it follows a predictor."""
+"""Families with their canonical links, those of the paper."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,44 +11,22 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from publicmoments.checks import non_negative
+from publicmoments.families.base import Array, Family
 
-__all__ = ["Bernoulli", "Family", "Gaussian", "Poisson", "checked_family"]
-
-Array = NDArray[np.float64]
+__all__ = ["Bernoulli", "CanonicalFamily", "Gaussian", "Poisson"]
 
 LARGEST_REACH = 300.0
 """Largest linear predictor of counts: the square of its exponential is still a float."""
 
 
 @dataclass(frozen=True)
-class Family(ABC):
+class CanonicalFamily(Family):
     """
-    A family of responses with its canonical link.
+    A family with its canonical link.
 
     The loss of a row with linear predictor t and response y is b(t) - y t, up to a constant: its
     slope is b'(t) - y, with b' the mean, and its curvature b''(t).
     """
-
-    @abstractmethod
-    def mean(self, predictor: Array) -> Array:
-        """b'(t): expected response."""
-
-    @abstractmethod
-    def curvature(self, predictor: Array) -> Array:
-        """b''(t): curvature of the loss, which is the variance of the response."""
-
-    @abstractmethod
-    def loss(self, predictor: Array, response: Array) -> Array:
-        """b(t) - y t, up to a term without t."""
-
-    @abstractmethod
-    def allows(self, response: Array) -> NDArray[np.bool_]:
-        """Whether responses lie in the range of the family."""
-
-    @property
-    @abstractmethod
-    def range(self) -> str:
-        """The range in words, for messages."""
 
     @abstractmethod
     def largest_mean(self, reach: float) -> float:
@@ -60,7 +38,7 @@ class Family(ABC):
 
 
 @dataclass(frozen=True)
-class Gaussian(Family):
+class Gaussian(CanonicalFamily):
     """
     Responses of constant variance around the linear predictor.
 
@@ -101,7 +79,7 @@ class Gaussian(Family):
 
 
 @dataclass(frozen=True)
-class Bernoulli(Family):
+class Bernoulli(CanonicalFamily):
     """
     Responses of 0 or 1, whose log odds are the linear predictor.
 
@@ -140,9 +118,31 @@ class Bernoulli(Family):
         """A quarter, at a predictor of zero."""
         return 0.25
 
+    @property
+    def slope_limit(self) -> float:
+        """One: probabilities differ from 0 or 1 by at most that."""
+        return 1.0
+
+    @property
+    def curvature_limit(self) -> float:
+        """A quarter."""
+        return 0.25
+
+    def slope(self, predictor: Array, response: Array) -> Array:
+        """Probability less response."""
+        return self.mean(predictor) - response
+
+    def expected_slope(self, predictor: Array, truth: Array) -> Array:
+        """Difference of the probabilities."""
+        return self.mean(predictor) - self.mean(truth)
+
+    def sensitivity(self, predictor: Array, truth: Array) -> Array:
+        """Curvature at the truth."""
+        return self.information(truth)
+
 
 @dataclass(frozen=True)
-class Poisson(Family):
+class Poisson(CanonicalFamily):
     """
     Counts, the logarithm of whose mean is the linear predictor.
 
@@ -187,12 +187,6 @@ class Poisson(Family):
         """exp(reach)."""
         return self.largest_mean(reach)
 
-
-def checked_family(family: object) -> Family:
-    """Return a family, or say where to find one."""
-    if not isinstance(family, Family):
-        raise TypeError(
-            "family must be one of publicmoments.families, such as Poisson(), got "
-            f"{type(family).__name__}"
-        )
-    return family
+    def spread(self, predictor: Array) -> Array:
+        """sqrt(1 + exp(t)): a count of one is no surprise, however small its mean."""
+        return np.asarray(np.sqrt(1.0 + np.exp(predictor)))

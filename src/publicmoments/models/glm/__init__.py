@@ -1,0 +1,1 @@
+"""Generalised linear models: noisy gradients, and what explains them."""

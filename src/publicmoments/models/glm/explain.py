@@ -1,0 +1,216 @@
+"""What coefficients explain the noisy gradients that were released?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.models.belief import CoefBelief
+from publicmoments.models.glm.stage import Stage
+
+__all__ = ["Explanation", "Observation", "explain"]
+
+Array = NDArray[np.float64]
+
+ROUNDS = 4
+"""How often the untruth of the stage is judged anew from how far coefficients moved."""
+
+MOST_STEPS = 25
+STEP_TOLERANCE = 1e-6
+LEAST_STEP = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """
+    A released gradient.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (p k,)
+        Whitened coefficients where it was taken.
+    gradient : ndarray of shape (p k,)
+        Noisy mean of the weighted slopes, without penalty.
+    kept : ndarray of shape (m,)
+        The weights, on the rows of the stage.
+    covariance : ndarray of shape (p k, p k)
+        Of its noise and of what the weights changed.
+    far : float
+        How far the coefficients were expected to be off, squared.
+    """
+
+    coef: Array = field(repr=False)
+    gradient: Array = field(repr=False)
+    kept: Array = field(repr=False)
+    covariance: Array = field(repr=False)
+    far: float
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The belief after all observations, and how surprising the first one was."""
+
+    belief: CoefBelief
+    surprise: float
+
+
+def explain(
+    prior: CoefBelief, observations: Sequence[Observation], stage: Stage, start: Array
+) -> Explanation:
+    """
+    Condition a belief on released gradients.
+
+    Parameters
+    ----------
+    prior : CoefBelief
+        Before any release.
+    observations : sequence of Observation
+        At least one.
+    stage : Stage
+        Where gradients are predicted.
+    start : ndarray of shape (p k,)
+        Where to start from.
+
+    Returns
+    -------
+    Explanation
+
+    Notes
+    -----
+    If b are the coefficients that the private rows have, the gradient at b_j should be the mean of
+    kept z (expected slope at b_j, given b) - penalty b, on the rows of the stage: an exact, curved
+    function of b. The most plausible b is found by Gauss-Newton steps, each shortened until it
+    helps, and the belief is conditioned on all gradients, linearised there. A gradient of long ago
+    counts for less: predictions are off in proportion to how far b is from b_j.
+    """
+    coef = start
+    for round_ in range(ROUNDS):
+        problem = _Problem(prior, observations, stage, coef, first=round_ == 0)
+        moved = problem.solved(coef)
+        near = float(np.linalg.norm(moved - coef)) <= STEP_TOLERANCE * (1.0 + np.linalg.norm(coef))
+        coef = moved
+        if near and round_ > 0:
+            break
+    return problem.conditioned(coef)
+
+
+class _Problem:
+    """Finding the most plausible coefficients, given how far off predictions may be."""
+
+    def __init__(
+        self,
+        prior: CoefBelief,
+        observations: Sequence[Observation],
+        stage: Stage,
+        coef: Array,
+        first: bool,
+    ) -> None:
+        self.prior, self.observations, self.stage = prior, observations, stage
+        self.rows, self.penalty = stage.moving_rows, stage.full_penalty
+        self.starts = [stage.predictors(seen.coef) for seen in observations]
+        self.precisions, self.log_volumes = prior.precisions, prior.log_volumes
+        self.certainties = []
+        for seen, jacobian in zip(observations, self._jacobians(coef), strict=True):
+            away = float(np.sum((coef - seen.coef) ** 2))
+            away = max(away, seen.far) if first else away
+            untruth = stage.untruth * away / stage.size
+            self.certainties.append(np.linalg.inv(seen.covariance + untruth * jacobian @ jacobian))
+
+    def solved(self, coef: Array) -> Array:
+        """Descend to the most plausible coefficients."""
+        value, residuals, shares = self._value(coef)
+        for _ in range(MOST_STEPS):
+            matrix = np.einsum("m,mij->ij", shares, self.precisions)
+            uphill = -np.einsum(
+                "m,mij,mj->i", shares, self.precisions, coef - self.prior.means, optimize=True
+            )
+            for jacobian, certainty, residual in zip(
+                self._jacobians(coef), self.certainties, residuals, strict=True
+            ):
+                matrix = matrix + jacobian @ certainty @ jacobian
+                uphill = uphill - jacobian @ (certainty @ residual)
+            step = np.linalg.solve(matrix, uphill)
+            share = 1.0
+            while True:
+                new = self._value(coef + share * step)
+                if new[0] <= value - 1e-4 * share * float(step @ uphill) or share < LEAST_STEP:
+                    break
+                share /= 2.0
+            if not new[0] <= value:
+                break
+            coef = coef + share * step
+            value, residuals, shares = new
+            if share * np.linalg.norm(step) <= STEP_TOLERANCE * (1.0 + np.linalg.norm(coef)):
+                break
+        return coef
+
+    def conditioned(self, coef: Array) -> Explanation:
+        """Condition every component of the prior on the linearised observations."""
+        information, pull = np.zeros_like(self.penalty), np.zeros(len(coef))
+        _, residuals, _ = self._value(coef)
+        jacobians = self._jacobians(coef)
+        for jacobian, certainty, residual in zip(
+            jacobians, self.certainties, residuals, strict=True
+        ):
+            information = information + jacobian @ certainty @ jacobian
+            pull = pull + jacobian @ (certainty @ (jacobian @ coef - residual))
+        log_weights, means, covariances = [], [], []
+        for log_weight, mean, precision, volume in zip(
+            self.prior.log_weights, self.prior.means, self.precisions, self.log_volumes, strict=True
+        ):
+            total = precision + information
+            covariance = np.linalg.inv(total)
+            moved = covariance @ (precision @ mean + pull)
+            evidence = moved @ total @ moved - mean @ precision @ mean
+            evidence += np.linalg.slogdet(covariance)[1] - volume
+            log_weights.append(log_weight + 0.5 * float(evidence))
+            means.append(moved)
+            covariances.append((covariance + covariance.T) / 2)
+        belief = CoefBelief(np.array(log_weights), np.array(means), np.array(covariances))
+        return Explanation(belief, self._first_surprise(jacobians[0]))
+
+    def _first_surprise(self, jacobian: Array) -> float:
+        """Squared standardised distance of the first gradient from what the prior led to expect."""
+        centre = self.prior.mean
+        residual = self._residual(0, centre)
+        expected = jacobian @ self.prior.covariance @ jacobian
+        expected = expected + np.linalg.inv(self.certainties[0])
+        return float(residual @ np.linalg.solve(expected, residual))
+
+    def _value(self, coef: Array) -> tuple[float, list[Array], Array]:
+        """Minus the log posterior; the residuals; shares of the prior's components."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            residuals = [self._residual(j, coef) for j in range(len(self.observations))]
+            value = 0.5 * sum(
+                float(residual @ certainty @ residual)
+                for residual, certainty in zip(residuals, self.certainties, strict=True)
+            )
+        away = coef - self.prior.means
+        logs = self.prior.log_weights - 0.5 * self.log_volumes
+        logs = logs - 0.5 * np.einsum("mi,mij,mj->m", away, self.precisions, away, optimize=True)
+        most = float(logs.max())
+        shares = np.exp(logs - most)
+        value -= most + math.log(float(shares.sum()))
+        return value, residuals, shares / shares.sum()
+
+    def _residual(self, j: int, coef: Array) -> Array:
+        """A released gradient less what coefficients predict."""
+        seen, start = self.observations[j], self.starts[j]
+        truth = start + self.rows @ (coef - seen.coef).reshape(self.rows.shape[1], -1)
+        slopes = self.stage.family.expected_slope(start, truth)
+        weights = seen.kept * self.stage.weights
+        predicted = (self.rows.T @ (weights[:, None] * slopes)).ravel()
+        return np.asarray(seen.gradient - predicted + self.penalty @ coef)
+
+    def _jacobians(self, coef: Array) -> list[Array]:
+        """Minus the derivatives of the predictions by the coefficients; symmetric."""
+        result: list[Array] = []
+        for seen, start in zip(self.observations, self.starts, strict=True):
+            truth = start + self.rows @ (coef - seen.coef).reshape(self.rows.shape[1], -1)
+            matrices = self.stage.family.sensitivity(start, truth)
+            result.append(self.stage.squares(seen.kept, matrices) + self.penalty)
+        return result

@@ -1,0 +1,205 @@
+"""Choosing what to release of a generalised linear model, by predicted error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.models.glm.stage import Stage
+
+__all__ = ["Curvature", "Radius", "choose_curvature", "choose_radius", "pass_budgets"]
+
+Array = NDArray[np.float64]
+
+MISFIT_ROWS = 1000.0
+"""How wrong models are taken to be: what weights leave out moves the target as it would by chance
+in this many rows. A model that is right would have infinitely many."""
+
+EARLY_MISFIT = 0.1
+"""A pass that others follow need not mind the misfit much."""
+
+NEGLIGIBLE = 0.05
+"""Errors below this share of the sampling variance are as good as none: the radius is widened."""
+
+SLACK = 1.05
+"""The widest radius is taken whose predicted error is at most this much above the least."""
+
+FACTORS = np.geomspace(0.5, 256.0, 20)
+"""Candidates: squared radius over the mean square of what it bounds."""
+
+MOST_AWAY = 9.0
+"""Coefficients are taken to be off by at most this, squared, in units of the linear predictor."""
+
+GROWTH = 1.6
+"""A pass has so many times the squared budget of the one before it."""
+
+CURVATURE_SHARE = 0.15
+"""Share of the squared budget that a curvature gets, where one is worth releasing."""
+
+WORTH = 0.25
+"""A curvature is released if its squared relative error is below this share of the stage's."""
+
+SETTLED = 0.02
+"""What remains of the stage's squared relative error after a curvature was released: it changes
+with the coefficients."""
+
+
+@dataclass(frozen=True, eq=False)
+class Radius:
+    """
+    Radius of a pass and what it is expected to do.
+
+    Parameters
+    ----------
+    radius : float
+        Bound on whitened rows times their spread.
+    noise_sd : float
+        Noise of each entry of the gradient.
+    covariance : ndarray
+        Of that noise and of what the weights change.
+    predicted_error : float
+        Root mean square of the linear predictor's error after the pass.
+    """
+
+    radius: float
+    noise_sd: float
+    covariance: Array = field(repr=False)
+    predicted_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """Radius of a released curvature, its expectation, its noise sd and relative error, squared."""
+
+    radius: float
+    expected: Array = field(repr=False)
+    noise_sd: float
+    error: float
+
+
+def pass_budgets(passes: int) -> list[float]:
+    """Shares of the squared budget: little first, most last."""
+    return [GROWTH**k for k in range(passes)]
+
+
+def choose_radius(
+    stage: Stage,
+    coef: Array,
+    covariance: Array,
+    *,
+    n_rows: int,
+    mu: float,
+    final: bool,
+    wanted: float | None,
+    residuals: Array | None,
+) -> Radius:
+    """
+    Return the radius with the least predicted error.
+
+    Parameters
+    ----------
+    stage : Stage
+        Where errors are predicted.
+    coef : ndarray of shape (p k,)
+        Where the gradient will be taken.
+    covariance : ndarray of shape (p k, p k)
+        Of the coefficients, as they are believed now.
+    n_rows : int
+        Private rows.
+    mu : float
+        Budget of the pass.
+    final : bool
+        Whether it is the last one.
+    wanted : float, optional
+        Radius that the user insists on.
+    residuals : ndarray of shape (public rows,), optional
+        Slopes of public responses at ``coef``.
+
+    Returns
+    -------
+    Radius
+
+    Notes
+    -----
+    With weights c, a row adds c s to the gradient, s being its own part; without, s. The two
+    estimates differ by the mean of (c - H_c H^-1) s, of variance E |(c - H_c H^-1) s|^2 / n on the
+    private rows, and where the model is wrong by more, which ``MISFIT_ROWS`` stands for. Noise has
+    sd 2 radius limit / (mu n).
+    """
+    predictors, lengths = stage.predictors(coef), stage.lengths
+    spread = stage.family.spread(predictors)[:, 0]
+    information = stage.family.information(predictors)
+    scores = information
+    if residuals is not None:
+        scores = information.copy()
+        scores[: len(residuals), 0, 0] = residuals**2
+    everything = np.ones(len(lengths))
+    hessian = stage.squares(everything, information, moving=False)
+    whole = stage.squares(everything, scores, moving=False)
+    inverse = np.linalg.pinv(hessian, hermitian=True)
+    penalised = np.linalg.pinv(hessian + stage.full_penalty, hermitian=True)
+    sampling = float(np.trace(penalised @ hessian @ penalised)) / n_rows
+    misfit = 1.0 / MISFIT_ROWS
+    typical = math.sqrt(float(stage.weights @ (spread * lengths) ** 2))
+    radii = [wanted] if wanted is not None else list(typical * np.sqrt(FACTORS))
+    away = min(float(np.trace(covariance)), MOST_AWAY) / stage.size
+    choices: list[Radius] = []
+    for radius in radii:
+        with np.errstate(divide="ignore"):
+            kept = np.minimum(1.0, radius / (spread * lengths))
+        bent = stage.squares(kept, information, moving=False)
+        mixed = bent if residuals is None else stage.squares(kept, scores, moving=False)
+        ratio = bent @ inverse
+        lost = stage.squares(kept**2, scores, moving=False) - ratio @ mixed - mixed @ ratio.T
+        lost = lost + ratio @ whole @ ratio.T
+        noise_sd = 2.0 * radius * stage.family.slope_limit / (mu * n_rows)
+        noise = noise_sd**2 * np.eye(stage.size)
+        early = misfit if final else EARLY_MISFIT * misfit
+        jacobian = stage.squares(kept, information) + stage.full_penalty
+        observed = noise + lost * (1.0 / n_rows + early)
+        observed = observed + stage.untruth * away * jacobian @ jacobian
+        gain = covariance @ jacobian
+        left = covariance - gain @ np.linalg.solve(jacobian @ gain + observed, gain.T)
+        error = max(float(np.trace(left)), 0.0)
+        choices.append(
+            Radius(radius, noise_sd, noise + lost * (1.0 / n_rows + misfit), math.sqrt(error))
+        )
+    floor = NEGLIGIBLE * sampling
+    least = min(choice.predicted_error**2 for choice in choices) + floor
+    return [c for c in choices if c.predicted_error**2 + floor <= SLACK * least][-1]
+
+
+def choose_curvature(stage: Stage, coef: Array, *, n_rows: int, mu: float) -> Curvature | None:
+    """
+    Return how to release the curvature, or None where the stage knows it better.
+
+    Rows times the root of their curvature are shortened to a radius, times which the root of the
+    largest curvature bounds them. The relative error of the noisy matrix H + G, as a move of the
+    coefficients feels it, is the mean of |H^-1 G d|^2 / |d|^2.
+    """
+    if stage.family.n_predictors != 1:
+        return None
+    predictors = stage.predictors(coef)
+    spread, information = (
+        stage.family.spread(predictors)[:, 0],
+        stage.family.information(predictors),
+    )
+    size = spread * stage.lengths
+    typical = math.sqrt(float(stage.weights @ size**2))
+    whole = float(np.trace(stage.squares(np.ones(len(size)), information, moving=False)))
+    choices = []
+    for radius in typical * np.sqrt(FACTORS):
+        with np.errstate(divide="ignore"):
+            kept = np.minimum(1.0, radius / size)
+        expected = stage.squares(kept**2, information, moving=False)
+        bound = radius**2 * stage.family.curvature_limit
+        noise_sd = math.sqrt(2.0) * bound / (mu * n_rows)
+        values = np.maximum(np.linalg.eigvalsh(expected), 1e-12)
+        missing = max(0.0, 1.0 - float(np.trace(expected)) / whole)
+        error = noise_sd**2 / 2.0 * float(np.sum(1.0 / values**2)) + 0.1 * missing
+        choices.append(Curvature(radius, expected, noise_sd, error))
+    best = min(choices, key=lambda choice: choice.error)
+    return best if best.error < WORTH * stage.untruth else None
