@@ -12,10 +12,11 @@ LOCK := requirements/dev.txt
 # Tests run in several processes; one thread of linear algebra in each avoids crowding the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
-.PHONY: help setup demo test lint format types contracts unit bench-utility lock clean
+.PHONY: help setup demo test lint format types contracts unit bench-utility \
+	experiments experiments-quick lock clean
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  %-15s %s\n", $$1, $$2 }'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  %-18s %s\n", $$1, $$2 }'
 
 setup: $(STAMP) ## build .venv from the lock
 
@@ -60,6 +61,12 @@ unit: $(STAMP) ## run tests and doctests
 
 bench-utility: $(STAMP) ## measure accuracy against the alternatives
 	$(ONE_THREAD) $(BIN)/python benchmarks/utility.py --page docs/accuracy.md
+
+experiments: $(STAMP) ## the paper's figures at full size, about half an hour on two cores
+	$(ONE_THREAD) $(BIN)/python -m experiments
+
+experiments-quick: $(STAMP) ## the same with few repeats, within two minutes
+	$(ONE_THREAD) $(BIN)/python -m experiments --quick
 
 lock: $(STAMP) ## resolve the development environment anew
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade \

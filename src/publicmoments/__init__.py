@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from publicmoments.models.glm.logistic import LogisticRegression
+    from publicmoments.models.glm.regressors import GLM, PoissonRegressor
     from publicmoments.models.ridge import Ridge
     from publicmoments.privacy.account import BudgetExceeded
     from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP
@@ -15,10 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GDP",
+    "GLM",
     "ZCDP",
     "ApproxDP",
     "BudgetExceeded",
     "Card",
+    "LogisticRegression",
+    "PoissonRegressor",
     "PublicMoments",
     "PublicMomentsWarning",
     "Ridge",
@@ -32,6 +37,9 @@ _HOMES = {
     "BudgetExceeded": "privacy.account",
     "Card": "report.card",
     "GDP": "privacy.budgets",
+    "GLM": "models.glm.regressors",
+    "LogisticRegression": "models.glm.logistic",
+    "PoissonRegressor": "models.glm.regressors",
     "PublicMoments": "public",
     "PublicMomentsWarning": "warnings_",
     "Ridge": "models.ridge",

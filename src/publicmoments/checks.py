@@ -84,6 +84,21 @@ def fraction(name: str, value: object, hint: str = "pass a number between 0 and 
     return number
 
 
+def share(name: str, value: object, hint: str = "pass a number from 0 to 1") -> float:
+    """
+    Return ``value`` as a float in the closed interval [0, 1], or raise as `positive` does.
+
+    Examples
+    --------
+    >>> share("l1_ratio", 1)
+    1.0
+    """
+    number = _real(name, value, "in [0, 1]", hint)
+    if not 0 <= number <= 1:
+        raise ValueError(_message(name, number, "in [0, 1]", hint))
+    return number
+
+
 def positive_integer(name: str, value: object, hint: str = "pass a positive whole number") -> int:
     """
     Return ``value`` as an int of at least 1, or raise.

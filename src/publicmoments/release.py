@@ -105,6 +105,11 @@ class NoisyGram:
     recipe: Any
     private: bool
 
+    @property
+    def noise_sd(self) -> float:
+        """Noise sd of the diagonal, the largest there is."""
+        return self.diagonal_sd
+
 
 @dataclass(frozen=True, eq=False)
 class NoisyTotal:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -228,6 +228,53 @@ def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     # What is missing in pandas has no truth value to ask for.
     odd = ("NAType", "NaTType")
     return np.array([cell is None or type(cell).__name__ in odd or cell != cell for cell in labels])
+
+
+def within(
+    table: Table, allows: Callable[[NDArray[np.float64]], Any], range_: str, what: str
+) -> Table:
+    """Return a table that refuses values outside a range when they are read; NaN may pass.
+
+    Examples
+    --------
+    >>> counts = within(as_responses([0, 2]), lambda y: y >= 0, "counts", "y")
+    >>> counts.values().ravel()
+    array([0., 2.])
+    """
+
+    def read(source: Table, start: int, stop: int) -> NDArray[np.float64]:
+        values = source.block(start, stop)
+        if not np.all(allows(values) | ~np.isfinite(values)):
+            raise ValueError(f"{what} must hold {range_} only; drop or mend other rows")
+        return values
+
+    return replace(table, source=table, reader=read)
+
+
+def beside(
+    table: Table, other: Table, transform: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> Table:
+    """Return a table with a transformed column of another one at its right.
+
+    Examples
+    --------
+    >>> beside(as_responses([1, 2]), as_responses([0, 3]), lambda x: x + 1).values()
+    array([[1., 1.],
+           [2., 4.]])
+    """
+    if table.n_rows != other.n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {table.n_rows} and "
+            f"{other.n_rows} rows; pass one number per row"
+        )
+
+    def read(source: Table, start: int, stop: int) -> NDArray[np.float64]:
+        return np.concatenate(
+            [source.block(start, stop), transform(other.block(start, stop))], axis=1
+        )
+
+    width = table.n_columns + other.n_columns
+    return replace(table, n_columns=width, columns=None, source=table, reader=read)
 
 
 def match_columns(table: Table, expected: tuple[str, ...] | None, what: str = "X") -> None:

@@ -50,6 +50,11 @@ class Family(ABC):
         """The range in words, for messages."""
 
     @property
+    def has_unit(self) -> bool:
+        """Whether responses come in units of the family's own, as counts and classes do."""
+        return True
+
+    @property
     def n_predictors(self) -> int:
         """Linear predictors of a response: one, unless the family says otherwise."""
         return 1

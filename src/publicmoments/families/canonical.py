@@ -69,6 +69,11 @@ class Gaussian(CanonicalFamily):
         """The range in words."""
         return "finite numbers"
 
+    @property
+    def has_unit(self) -> bool:
+        """False: responses are measured in whatever unit the user has."""
+        return False
+
     def largest_mean(self, reach: float) -> float:
         """The reach."""
         return non_negative("reach", reach)

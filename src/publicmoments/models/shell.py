@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from publicmoments.models.parameters import check_seed, checked_budget
@@ -15,10 +17,17 @@ from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
 from publicmoments.release import PrivateRows, private_rows
 from publicmoments.report.card import Card
-from publicmoments.tables import Table, as_table, match_columns
+from publicmoments.tables import Table, as_labels, as_responses, as_table, match_columns
 from publicmoments.warnings_ import PublicMomentsWarning
 
-__all__ = ["PrivateEstimator", "check_public", "match_responses", "matched_moments"]
+__all__ = [
+    "PrivateEstimator",
+    "check_public",
+    "match_responses",
+    "matched_moments",
+    "one_label",
+    "one_response",
+]
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -131,3 +140,32 @@ def match_responses(responses: Table, public: PublicMoments) -> None:
         )
     elif responses.columns is not None:
         match_columns(responses, public.response.names, "y")
+
+
+def one_response(y: Any, what: str = "y") -> Table:
+    """Read one response per row."""
+    responses = as_responses(y, what)
+    if responses.n_columns != 1:
+        raise ValueError(
+            f"{what} must have one response per row, got {responses.n_columns}; "
+            "fit one model for each"
+        )
+    _tell_of_column(responses)
+    return responses
+
+
+def one_label(y: Any, classes: Sequence[Any]) -> Table:
+    """Read one label per row, as its position among the classes."""
+    labels = as_labels(y, classes, "y")
+    _tell_of_column(labels)
+    return labels
+
+
+def _tell_of_column(responses: Table) -> None:
+    """Warn, as scikit-learn does, of a table where a vector was expected."""
+    if not responses.one_dimensional and responses.columns is None:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
+            DataConversionWarning,
+            stacklevel=4,
+        )

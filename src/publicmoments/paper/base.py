@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import DataConversionWarning
 
 from publicmoments.models.shell import PrivateEstimator
 from publicmoments.paper.spending import Spending, affordable
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
 from publicmoments.release import PrivateRows, noise_source
-from publicmoments.tables import Table, as_labels, as_responses
+from publicmoments.tables import Table
 
-__all__ = ["LinearPrediction", "PublishedEstimator", "one_label", "one_response"]
+__all__ = ["LinearPrediction", "PublishedEstimator"]
 
 Array = NDArray[np.float64]
 
@@ -70,31 +67,3 @@ class LinearPrediction:
         """
         values: Array = self._feature_values(X)  # type: ignore[attr-defined]
         return np.asarray(values @ self.coef_)  # type: ignore[attr-defined]
-
-
-def one_response(y: Any) -> Table:
-    """Read one response per row."""
-    responses = as_responses(y, "y")
-    if responses.n_columns != 1:
-        raise ValueError(
-            f"y must have one response per row, got {responses.n_columns}; fit one model for each"
-        )
-    _tell_of_column(responses)
-    return responses
-
-
-def one_label(y: Any, classes: Sequence[Any]) -> Table:
-    """Read one label per row, as its position among the classes."""
-    labels = as_labels(y, classes, "y")
-    _tell_of_column(labels)
-    return labels
-
-
-def _tell_of_column(responses: Table) -> None:
-    """Warn, as scikit-learn does, of a table where a vector was expected."""
-    if not responses.one_dimensional and responses.columns is None:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected; pass y.ravel()",
-            DataConversionWarning,
-            stacklevel=4,
-        )

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from publicmoments.checks import fraction, non_negative, positive, positive_integer
+from publicmoments.checks import fraction, non_negative, positive, positive_integer, share
 from publicmoments.factors import Residual
 from publicmoments.families import Family, Gaussian, checked_family
-from publicmoments.models.shell import check_public, match_responses, matched_moments
+from publicmoments.models.shell import check_public, match_responses, matched_moments, one_response
 from publicmoments.models.solve import elastic_net_coef
-from publicmoments.paper.base import LinearPrediction, PublishedEstimator, one_response
+from publicmoments.paper.base import LinearPrediction, PublishedEstimator
 from publicmoments.paper.radii import response_radius, truncation_radius
 from publicmoments.paper.ridge import response_scale
 from publicmoments.privacy.budgets import Budget
@@ -183,9 +183,7 @@ class PMTElasticNet(LinearPrediction, RegressorMixin, PublishedEstimator):  # ty
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model; see `PMTRidge.fit`."""
         alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
-        l1_ratio = non_negative("l1_ratio", self.l1_ratio)
-        if not l1_ratio <= 1.0:
-            raise ValueError(f"l1_ratio must be in [0, 1], got l1_ratio={l1_ratio!r}")
+        l1_ratio = share("l1_ratio", self.l1_ratio)
         step = positive("step", self.step)
         steps = positive_integer("iterations", self.iterations)
         check_public(self.public)

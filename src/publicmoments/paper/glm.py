@@ -14,8 +14,8 @@ from publicmoments.checks import fraction, non_negative, positive, positive_inte
 from publicmoments.factors import Residual, RootCurvature
 from publicmoments.families import Bernoulli, CanonicalFamily, Family, checked_family
 from publicmoments.models.classes import BinaryPrediction, checked_classes
-from publicmoments.models.shell import check_public, matched_moments
-from publicmoments.paper.base import PublishedEstimator, one_label, one_response
+from publicmoments.models.shell import check_public, matched_moments, one_label, one_response
+from publicmoments.paper.base import PublishedEstimator
 from publicmoments.paper.newton import iterations as published_iterations
 from publicmoments.paper.oracle import ORACLE, mean_squares, usable
 from publicmoments.paper.radii import oracle_radius, predictor_reach, truncation_radius
@@ -358,7 +358,7 @@ class PMTGLM(RegressorMixin, _NewtonEstimator):  # type: ignore[misc]
         family = checked_family(self.family)
         if not isinstance(family, CanonicalFamily):
             raise TypeError(
-                f"family must have a canonical link, as Gaussian(), Bernoulli() and Poisson() have, "
+                "family must have a canonical link, as Gaussian(), Bernoulli() and Poisson() have, "
                 f"got {type(family).__name__}"
             )
         response_bound = positive("response_bound", self.response_bound)

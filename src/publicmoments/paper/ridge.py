@@ -11,8 +11,8 @@ from sklearn.base import RegressorMixin
 
 from publicmoments.checks import fraction, non_negative, positive
 from publicmoments.factors import ClippedResponse, Ones
-from publicmoments.models.shell import check_public, match_responses, matched_moments
-from publicmoments.paper.base import LinearPrediction, PublishedEstimator, one_response
+from publicmoments.models.shell import check_public, match_responses, matched_moments, one_response
+from publicmoments.paper.base import LinearPrediction, PublishedEstimator
 from publicmoments.paper.oracle import ORACLE, mean_squares, usable
 from publicmoments.paper.radii import (
     oracle_radius,

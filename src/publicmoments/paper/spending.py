@@ -159,9 +159,7 @@ def _summaries(
 
 def _noise_sds(released: NoisyGram | NoisyTotal, relative: bool) -> tuple[float, float]:
     """Noise sd per row, in units of the rows or else of what bounds them; and in grid units."""
-    squared = released.recipe.l2_bound_squared
-    if isinstance(released, NoisyGram):
-        stated, grid, bound = released.diagonal_sd, released.law.diagonal_sd, squared
-    else:
-        stated, grid, bound = released.noise_sd, released.law.noise_sd, math.sqrt(squared)
-    return grid / bound / released.n_rows if relative else stated, grid
+    bound, grid = released.recipe.l2_bound_squared, released.law.noise_sd
+    if isinstance(released, NoisyTotal):
+        bound = math.sqrt(bound)
+    return grid / bound / released.n_rows if relative else released.noise_sd, grid

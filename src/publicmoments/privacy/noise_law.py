@@ -66,6 +66,11 @@ class NoiseLaw:
         for name in ("diagonal_sd", "offdiagonal_sd"):
             object.__setattr__(self, name, checked_noise_sd(name, getattr(self, name)))
 
+    @property
+    def noise_sd(self) -> float:
+        """Noise sd of the diagonal."""
+        return self.diagonal_sd
+
     def rho(self, l2_bound_squared: float) -> float:
         """
         Cost in zero-concentrated DP of releasing a Gram matrix with this noise.

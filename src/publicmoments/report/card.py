@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Card", "PassSummary", "RidgePass"]
+__all__ = ["Card", "GradientPass", "PassSummary", "RidgePass"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,14 @@ class RidgePass(PassSummary):
     response_scale: tuple[float, ...]
     predicted_noise: float
     predicted_bias: float
+
+
+@dataclass(frozen=True)
+class GradientPass(PassSummary):
+    """One release of a generalised linear model, with its radius and what was expected of it."""
+
+    radius: float
+    predicted_error: float | None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What coefficients explain the noisy gradients that were released?"""
+"""Finding the coefficients that explain the noisy gradients released so far."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ class Observation:
         Of its noise and of what the weights changed.
     far : float
         How far the coefficients were expected to be off, squared.
+    late : bool
+        Whether it was taken after a curvature was released.
     """
 
     coef: Array = field(repr=False)
@@ -48,6 +50,7 @@ class Observation:
     kept: Array = field(repr=False)
     covariance: Array = field(repr=False)
     far: float
+    late: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +117,13 @@ class _Problem:
         self.starts = [stage.predictors(seen.coef) for seen in observations]
         self.precisions, self.log_volumes = prior.precisions, prior.log_volumes
         self.certainties = []
-        for seen, jacobian in zip(observations, self._jacobians(coef), strict=True):
-            away = float(np.sum((coef - seen.coef) ** 2))
-            away = max(away, seen.far) if first else away
-            untruth = stage.untruth * away / stage.size
-            self.certainties.append(np.linalg.inv(seen.covariance + untruth * jacobian @ jacobian))
+        for j, (seen, jacobian) in enumerate(zip(observations, self._jacobians(coef), strict=True)):
+            squared = jacobian @ jacobian
+            predicted = seen.gradient - self._residual(j, coef) + self.penalty @ seen.coef
+            away = float(predicted @ predicted) / float(np.trace(squared))
+            away = max(away, seen.far / stage.size) if first else away
+            untruth = stage.untruth_at(coef) if seen.late else stage.untruth
+            self.certainties.append(np.linalg.inv(seen.covariance + untruth * away * squared))
 
     def solved(self, coef: Array) -> Array:
         """Descend to the most plausible coefficients."""
@@ -149,9 +154,15 @@ class _Problem:
         return coef
 
     def conditioned(self, coef: Array) -> Explanation:
-        """Condition every component of the prior on the linearised observations."""
+        """
+        Condition every component of the prior on the observations, linearised at ``coef``.
+
+        A component is weighed by how plausible it makes the gradients themselves, at its own mean
+        or at ``coef``, whichever is better: where responses saturate, a linearised gradient would
+        be explained by anything.
+        """
         information, pull = np.zeros_like(self.penalty), np.zeros(len(coef))
-        _, residuals, _ = self._value(coef)
+        misfit, residuals = self._misfit(coef)
         jacobians = self._jacobians(coef)
         for jacobian, certainty, residual in zip(
             jacobians, self.certainties, residuals, strict=True
@@ -162,13 +173,16 @@ class _Problem:
         for log_weight, mean, precision, volume in zip(
             self.prior.log_weights, self.prior.means, self.precisions, self.log_volumes, strict=True
         ):
-            total = precision + information
-            covariance = np.linalg.inv(total)
-            moved = covariance @ (precision @ mean + pull)
-            evidence = moved @ total @ moved - mean @ precision @ mean
-            evidence += np.linalg.slogdet(covariance)[1] - volume
-            log_weights.append(log_weight + 0.5 * float(evidence))
-            means.append(moved)
+            covariance = np.linalg.inv(precision + information)
+            own = covariance @ (precision @ mean + pull)
+            candidates = [
+                (bad + 0.5 * float((at - mean) @ precision @ (at - mean)), at)
+                for at, bad in ((coef, misfit), (own, self._misfit(own)[0]))
+            ]
+            value, best = min(candidates, key=lambda pair: pair[0])
+            evidence = 0.5 * float(np.linalg.slogdet(covariance)[1] - volume) - value
+            log_weights.append(log_weight + evidence)
+            means.append(best)
             covariances.append((covariance + covariance.T) / 2)
         belief = CoefBelief(np.array(log_weights), np.array(means), np.array(covariances))
         return Explanation(belief, self._first_surprise(jacobians[0]))
@@ -183,12 +197,7 @@ class _Problem:
 
     def _value(self, coef: Array) -> tuple[float, list[Array], Array]:
         """Minus the log posterior; the residuals; shares of the prior's components."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            residuals = [self._residual(j, coef) for j in range(len(self.observations))]
-            value = 0.5 * sum(
-                float(residual @ certainty @ residual)
-                for residual, certainty in zip(residuals, self.certainties, strict=True)
-            )
+        value, residuals = self._misfit(coef)
         away = coef - self.prior.means
         logs = self.prior.log_weights - 0.5 * self.log_volumes
         logs = logs - 0.5 * np.einsum("mi,mij,mj->m", away, self.precisions, away, optimize=True)
@@ -197,10 +206,18 @@ class _Problem:
         value -= most + math.log(float(shares.sum()))
         return value, residuals, shares / shares.sum()
 
+    def _misfit(self, coef: Array) -> tuple[float, list[Array]]:
+        """Half the squared standardised residuals, and the residuals."""
+        residuals = [self._residual(j, coef) for j in range(len(self.observations))]
+        return 0.5 * sum(
+            float(residual @ certainty @ residual)
+            for residual, certainty in zip(residuals, self.certainties, strict=True)
+        ), residuals
+
     def _residual(self, j: int, coef: Array) -> Array:
         """A released gradient less what coefficients predict."""
         seen, start = self.observations[j], self.starts[j]
-        truth = start + self.rows @ (coef - seen.coef).reshape(self.rows.shape[1], -1)
+        truth = self.stage.after_move(start, coef - seen.coef)
         slopes = self.stage.family.expected_slope(start, truth)
         weights = seen.kept * self.stage.weights
         predicted = (self.rows.T @ (weights[:, None] * slopes)).ravel()
@@ -210,7 +227,7 @@ class _Problem:
         """Minus the derivatives of the predictions by the coefficients; symmetric."""
         result: list[Array] = []
         for seen, start in zip(self.observations, self.starts, strict=True):
-            truth = start + self.rows @ (coef - seen.coef).reshape(self.rows.shape[1], -1)
+            truth = self.stage.after_move(start, coef - seen.coef)
             matrices = self.stage.family.sensitivity(start, truth)
             result.append(self.stage.squares(seen.kept, matrices) + self.penalty)
         return result

@@ -16,13 +16,12 @@ from publicmoments.models.glm.penalty import penalised
 from publicmoments.models.glm.plan import (
     CURVATURE_SHARE,
     MOST_AWAY,
-    SETTLED,
     Radius,
     choose_curvature,
     choose_radius,
     pass_budgets,
 )
-from publicmoments.models.glm.stage import Stage
+from publicmoments.models.glm.stage import Lesson, Stage
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise_law import (
@@ -48,8 +47,19 @@ __all__ = ["Fitted", "Start", "fit_laws", "fit_passes"]
 
 Array = NDArray[np.float64]
 
+FEW_ROWS = 40.0
+"""Fits of few public rows are off by more than their standard errors say: by this many times the
+coefficients per row, in variance."""
+
+LONGEST_MOVE = 3.0
+"""Longest move between two gradients, as a root mean square of the linear predictor."""
+
 LEAST_STRETCH, MOST_STRETCH = 0.05, 20.0
 """A released curvature is believed within these factors of the stage's."""
+
+
+CURVATURE_DOUBT = 4.0
+"""Curvatures vary from sample to sample by this much more variance than second moments do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +161,7 @@ class _Fit:
                 kept=self.stage.kept(self.coef, radius.radius),
                 covariance=radius.covariance,
                 far=min(float(np.trace(covariance)), MOST_AWAY),
+                late=self.stage.lesson is not None,
             )
         )
         self.explanation = explain(self.prior, self.seen, self.stage, self.belief.mean)
@@ -180,9 +191,10 @@ class _Fit:
         relative = inverse_root @ released.noisy_gram @ inverse_root
         values, vectors = np.linalg.eigh((relative + relative.T) / 2)
         stretched = (vectors * np.sqrt(np.clip(values, LEAST_STRETCH, MOST_STRETCH))) @ vectors.T
-        self.stage = self.stage.taught(root @ stretched @ inverse_root, choice.error + SETTLED)
+        lesson = Lesson(root @ stretched @ inverse_root, self.coef, choice.error)
+        self.stage = self.stage.taught(lesson)
         noise = released.offdiagonal_sd * float(np.mean(np.diag(inverse_root @ inverse_root)))
-        known = (len(self.coef) + 1) / max(self.start.stage.untruth, 1e-9)
+        known = (len(self.coef) + 1) / (CURVATURE_DOUBT * self.start.stage.untruth)
         return moment_agreement(relative, 1.0, noise, known)
 
     def _public_residuals(self) -> Array | None:
@@ -248,12 +260,12 @@ def fit_passes(
     shares = pass_budgets(passes)
     curvature_z = response_z = None
     for k in range(passes):
-        if k == passes // 2 and passes > 1:
+        if k == passes - 2:
             curvature_z = fit.curvature(CURVATURE_SHARE)
         left = GDP(fit.account.remaining)
         cost = left.split(*shares[k:])[0] if k < passes - 1 else left
         fit.gradient(cost, scale, radius, final=k == passes - 1)
-        fit.coef = penalised(
+        best = penalised(
             fit.stage,
             fit.belief.mean,
             whitener,
@@ -261,8 +273,10 @@ def fit_passes(
             kept=fit.seen[-1].kept,
             fit_intercept=rows.fit_intercept,
         )
+        fit.coef = _damped(fit.coef, best)
         if k == 0 and start.freedom > 0 and fit.explanation is not None:
-            response_z = fit_agreement(fit.explanation.surprise, fit.stage.size, start.freedom)
+            surprise = fit.explanation.surprise / (1.0 + FEW_ROWS * fit.stage.size / start.freedom)
+            response_z = fit_agreement(surprise, fit.stage.size, start.freedom)
     k_ = fit.stage.family.n_predictors
     return Fitted(
         coef=fit.coef.reshape(-1, k_),
@@ -274,6 +288,12 @@ def fit_passes(
         response_z=response_z,
         private=source.private,
     )
+
+
+def _damped(coef: Array, wanted: Array) -> Array:
+    """Move toward what is wanted, but no further than the stage can be trusted."""
+    length = float(np.linalg.norm(wanted - coef))
+    return coef + (wanted - coef) * min(1.0, LONGEST_MOVE / max(length, 1e-300))
 
 
 def _roots(matrix: Array) -> tuple[Array, Array]:

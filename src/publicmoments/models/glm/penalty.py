@@ -86,9 +86,9 @@ def _lasso(root: Array, target: Array, l1: float, free: int) -> Array:
 
 def _gradient(stage: Stage, coef: Array, truth: Array, kept: Array) -> Array:
     """Gradient of the stage's penalised loss, for responses that follow the truth."""
-    rows, k = stage.moving_rows, stage.family.n_predictors
+    rows = stage.moving_rows
     start = stage.predictors(coef)
-    there = start + rows @ (truth - coef).reshape(-1, k)
+    there = stage.after_move(start, truth - coef)
     slopes = stage.family.expected_slope(start, there)
     gradient = (rows.T @ ((kept * stage.weights)[:, None] * slopes)).ravel()
     # The truth is where the ridge-penalised loss is least: its own penalty is already in there.

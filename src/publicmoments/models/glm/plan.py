@@ -42,10 +42,6 @@ CURVATURE_SHARE = 0.15
 WORTH = 0.25
 """A curvature is released if its squared relative error is below this share of the stage's."""
 
-SETTLED = 0.02
-"""What remains of the stage's squared relative error after a curvature was released: it changes
-with the coefficients."""
-
 
 @dataclass(frozen=True, eq=False)
 class Radius:
@@ -160,7 +156,7 @@ def choose_radius(
         early = misfit if final else EARLY_MISFIT * misfit
         jacobian = stage.squares(kept, information) + stage.full_penalty
         observed = noise + lost * (1.0 / n_rows + early)
-        observed = observed + stage.untruth * away * jacobian @ jacobian
+        observed = observed + stage.untruth_at(coef) * away * jacobian @ jacobian
         gain = covariance @ jacobian
         left = covariance - gain @ np.linalg.solve(jacobian @ gain + observed, gain.T)
         error = max(float(np.trace(left)), 0.0)

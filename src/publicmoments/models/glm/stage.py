@@ -18,7 +18,7 @@ from scipy import stats
 from publicmoments.families import Family
 from publicmoments.public import PublicDesign
 
-__all__ = ["Stage", "make_stage"]
+__all__ = ["Lesson", "Stage", "make_stage"]
 
 Array = NDArray[np.float64]
 
@@ -31,8 +31,35 @@ TAIL = 10.0
 SHAPE_ROWS = 50.0
 """How many public rows tell as much about curvature as the made-up ones."""
 
+MOST_PREDICTOR = 30.0
+"""Linear predictors on the stage are cut here: no exponential of interest is larger."""
+
 MOST_UNTRUE = 1.0
 """A stage is never taken to be further off than this, relative to what it predicts."""
+
+
+CHANGE = 0.1
+"""Squared relative change of a curvature per squared unit that the linear predictor moves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """
+    What a released curvature taught.
+
+    Parameters
+    ----------
+    stretch : ndarray of shape (p, p)
+        Moves of the coefficients act on ``rows @ stretch.T``.
+    coef : ndarray of shape (p,)
+        Where the curvature was taken.
+    error : float
+        Its squared relative error there.
+    """
+
+    stretch: Array
+    coef: Array
+    error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +79,8 @@ class Stage:
         Ridge penalty in whitened coordinates.
     untruth : float
         Expected squared relative error of gradients predicted here.
-    stretch : ndarray of shape (p, p) or None
-        What a released curvature taught: moves of the coefficients act on ``rows @ stretch.T``.
+    lesson : Lesson or None
+        What a released curvature taught.
     """
 
     family: Family
@@ -61,7 +88,7 @@ class Stage:
     weights: Array = field(repr=False)
     penalty: Array = field(repr=False)
     untruth: float
-    stretch: Array | None = field(default=None, repr=False)
+    lesson: Lesson | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:
@@ -76,22 +103,28 @@ class Stage:
     @property
     def moving_rows(self) -> Array:
         """Rows on which moves of the coefficients act."""
-        return self.rows if self.stretch is None else self.rows @ self.stretch.T
+        return self.rows if self.lesson is None else self.rows @ self.lesson.stretch.T
 
     @property
     def full_penalty(self) -> Array:
         """Penalty on all coefficients."""
-        return np.kron(self.penalty, np.eye(self.family.n_predictors))
+        return np.asarray(np.kron(self.penalty, np.eye(self.family.n_predictors)))
 
     def predictors(self, coef: Array) -> Array:
-        """Linear predictors of the rows."""
-        return np.asarray(self.rows @ coef.reshape(-1, self.family.n_predictors))
+        """Linear predictors of the rows, within what exponentials can bear."""
+        predictors = self.rows @ coef.reshape(-1, self.family.n_predictors)
+        return np.clip(predictors, -MOST_PREDICTOR, MOST_PREDICTOR)
+
+    def after_move(self, start: Array, move: Array) -> Array:
+        """Linear predictors after the coefficients moved."""
+        moved = start + self.moving_rows @ move.reshape(-1, self.family.n_predictors)
+        return np.clip(moved, -MOST_PREDICTOR, MOST_PREDICTOR)
 
     def kept(self, coef: Array, radius: float) -> Array:
         """What the weights of a radius leave of each row, at some coefficients."""
         spread = self.family.spread(self.predictors(coef))[:, 0]
         with np.errstate(divide="ignore"):
-            return np.minimum(1.0, radius / (spread * self.lengths))
+            return np.asarray(np.minimum(1.0, radius / (spread * self.lengths)))
 
     def squares(self, weights: Array, matrices: Array, moving: bool = True) -> Array:
         """Weighted mean of z z^T times a matrix per row, on moving rows or on plain ones."""
@@ -111,9 +144,16 @@ class Stage:
         information = self.family.information(self.predictors(coef))
         return self.squares(kept, information) + self.full_penalty
 
-    def taught(self, stretch: Array, untruth: float) -> Stage:
+    def untruth_at(self, coef: Array) -> float:
+        """Expected squared relative error of gradients, if these are the coefficients."""
+        if self.lesson is None:
+            return self.untruth
+        away = float(np.sum((coef - self.lesson.coef) ** 2))
+        return min(self.untruth, self.lesson.error + CHANGE * away)
+
+    def taught(self, lesson: Lesson) -> Stage:
         """Return the stage after a curvature was released."""
-        return replace(self, stretch=stretch, untruth=untruth)
+        return replace(self, lesson=lesson)
 
 
 def make_stage(design: PublicDesign, family: Family, alpha: float) -> Stage:

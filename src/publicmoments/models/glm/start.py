@@ -18,14 +18,14 @@ __all__ = ["make_start"]
 
 Array = NDArray[np.float64]
 
-WEAK = 25.0
+WEAK = 1e4
 """Prior variance of a whitened coefficient in the public fit, where labels alone would have none:
 perfectly separated classes, or counts that are all zero."""
 
-FIT_INFLATION = 1.3
+FIT_INFLATION = 1.1
 """Public fits are taken to be off by this much more variance than their sampling error."""
 
-USELESS, USELESS_SPREAD = 0.02, 16.0
+USELESS, USELESS_SPREAD = 0.01, 16.0
 """Chance that the public fit is far off, and how much more variance it then has."""
 
 LEAST_WEIGHT = 12.0

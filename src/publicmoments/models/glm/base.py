@@ -1,0 +1,206 @@
+"""What the generalised linear models share."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.checks import non_negative, positive_integer, share
+from publicmoments.families import Family
+from publicmoments.models.glm.passes import Fitted, fit_laws, fit_passes
+from publicmoments.models.glm.start import make_start
+from publicmoments.models.guarantee import claim, spendable
+from publicmoments.models.parameters import check_switches, checked_bound
+from publicmoments.models.shell import PrivateEstimator, check_public, matched_moments
+from publicmoments.privacy.budgets import Budget
+from publicmoments.public import PublicDesign, PublicMoments
+from publicmoments.release import NoisyGram, PrivateRows, noise_source
+from publicmoments.report.card import Card, GradientPass
+from publicmoments.tables import Table
+from publicmoments.warnings_ import PublicMomentsWarning
+
+__all__ = ["GLMEstimator", "RandomState"]
+
+Array = NDArray[np.float64]
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+PASSES_WITH_FIT, PASSES_WITHOUT_FIT = 5, 6
+"""Default gradients: one more where there is no public fit to start from."""
+
+MISFIT_Z = 5.0
+"""Standard errors from which the public data are said not to fit."""
+
+
+class GLMEstimator(PrivateEstimator):
+    """
+    Base of the generalised linear models.
+
+    Subclasses read their own responses and call ``_fit``; what they share is here.
+    """
+
+    alpha: float
+    l1_ratio: float
+    fit_intercept: bool
+    public: PublicMoments | None
+    passes: int | Literal["auto"]
+    anchor: bool
+    radius: float | None
+    coef_: Array
+    intercept_: Any
+
+    def _checked_parameters(self) -> Budget:
+        """Validate what does not depend on data; return the budget."""
+        non_negative("alpha", self.alpha)
+        share("l1_ratio", self.l1_ratio)
+        check_switches(fit_intercept=self.fit_intercept, anchor=self.anchor)
+        check_public(self.public)
+        checked_bound("radius", self.radius)
+        if self.passes != "auto":
+            positive_integer("passes", self.passes, 'pass "auto" or a positive integer')
+        return self._checked_budget()
+
+    def _fit(
+        self,
+        family: Family,
+        features: Table,
+        responses: Table,
+        privacy: Budget,
+        *,
+        classes: tuple[Any, ...] | None = None,
+    ) -> Array:
+        """Fit and store all but the coefficients, which are returned, of shape (p, k)."""
+        rows = self._private_rows(features, responses, bool(self.fit_intercept))
+        public = matched_moments(self.public, features, 1)
+        design = public.design(fit_intercept=bool(self.fit_intercept))
+        scale = _response_scale(public, family)
+        known = _public_responses(design, family, classes, scale)
+        alpha, absolute = float(self.alpha), float(self.l1_ratio)
+        start = make_start(
+            design,
+            family,
+            alpha * (1.0 - absolute),
+            anchor=bool(self.anchor),
+            responses=known,
+            scale=1.0,
+        )
+        passes = self._number_of_passes(has_fit=known is not None)
+        p, k = design.n_columns, family.n_predictors
+        total = spendable(privacy, lambda whole: fit_laws(whole, rows.n_rows, p, k, passes))
+        fitted = fit_passes(
+            start,
+            rows,
+            np.asarray(design.whitener),
+            total,
+            passes,
+            noise_source(self.random_state),
+            scale=scale,
+            radius=self.radius,
+            l1=alpha * absolute / scale,
+        )
+        self._keep_names(features)
+        self.n_iter_ = passes
+        self.card_ = _card(fitted, rows, public, privacy, total, scale)
+        self._warn_of_misfit(fitted, public)
+        return np.asarray(scale * (design.whitener @ fitted.coef))
+
+    def _split(self, solution: Array) -> tuple[Array, Array]:
+        """Coefficients of shape (k, n_features), and intercepts of shape (k,)."""
+        if not self.fit_intercept:
+            return np.ascontiguousarray(solution.T), np.zeros(solution.shape[1])
+        return np.ascontiguousarray(solution[:-1].T), solution[-1].copy()
+
+    def _number_of_passes(self, has_fit: bool) -> int:
+        """Gradients to release, from public facts."""
+        if self.passes == "auto":
+            return PASSES_WITH_FIT if has_fit else PASSES_WITHOUT_FIT
+        return int(self.passes)
+
+    def _warn_of_misfit(self, fitted: Fitted, public: PublicMoments) -> None:
+        """Warn when releases are far from what public data predict."""
+        signs = []
+        if fitted.curvature_z is not None and fitted.curvature_z > MISFIT_Z:
+            signs.append(f"the curvature is {fitted.curvature_z:.1f} standard errors away")
+        if fitted.response_z is not None and fitted.response_z > MISFIT_Z:
+            signs.append(f"the fit of the response is {fitted.response_z:.1f} of them away")
+        if signs and self.anchor and not public.assumed:
+            warnings.warn(
+                f"the public data do not fit the private rows: {', '.join(signs)}. Privacy does "
+                "not depend on it, accuracy does; use public data from the same population, or "
+                "pass anchor=False",
+                PublicMomentsWarning,
+                stacklevel=4,
+            )
+
+
+def _response_scale(public: PublicMoments, family: Family) -> float:
+    """Unit of the responses: their public size where the family has no unit of its own."""
+    if family.has_unit or public.response is None:
+        return 1.0
+    return float(public.response.scale[0])
+
+
+def _public_responses(
+    design: PublicDesign, family: Family, classes: tuple[Any, ...] | None, scale: float
+) -> Array | None:
+    """Responses of the public rows in the family's terms; None where there are none."""
+    if design.rows is None or design.responses is None:
+        return None
+    responses = np.asarray(design.responses, dtype=np.float64)
+    if responses.shape[1] != 1:
+        raise ValueError(
+            f"the public moments must have one response, got {responses.shape[1]}; make them with "
+            "the response of this model only"
+        )
+    if classes is not None and all(isinstance(label, bool | int | float) for label in classes):
+        codes = np.full(responses.shape, np.nan)
+        for code, label in enumerate(classes):
+            codes[responses == float(label)] = code
+        responses = codes
+    if not family.allows(responses).all():
+        wanted = family.range if classes is None else f"among classes={classes!r}"
+        raise ValueError(
+            f"responses of the public moments must be {wanted}; labels that are not numbers are "
+            "given there by their position among the classes"
+        )
+    return responses / scale
+
+
+def _card(
+    fitted: Fitted,
+    rows: PrivateRows,
+    public: PublicMoments,
+    privacy: Budget,
+    total: Any,
+    scale: float,
+) -> Card:
+    """Write the privacy card; everything on it is public or released."""
+    passes = []
+    for released, radius in zip(fitted.releases, fitted.radii, strict=True):
+        passes.append(
+            GradientPass(
+                statistic="curvature" if isinstance(released, NoisyGram) else "gradient",
+                mu=released.cost.mu,
+                rho=released.rho,
+                noise_sd=released.noise_sd,
+                noise_sd_grid_units=released.law.noise_sd,
+                times=1,
+                radius=released.recipe.radius,
+                predicted_error=None if radius is None else scale * radius.predicted_error,
+            )
+        )
+    error = math.sqrt(max(float(np.trace(fitted.belief.covariance)), 0.0))
+    return Card(
+        **claim(fitted.releases, total, privacy, fitted.private),
+        n_rows=rows.n_rows,
+        n_features=rows.features.n_columns,
+        n_responses=1,
+        passes=tuple(passes),
+        public_fingerprint=None if public.assumed else public.fingerprint,
+        public_fit_z=fitted.curvature_z,
+        response_fit_z=fitted.response_z,
+        predicted_error=(scale * error,),
+    )

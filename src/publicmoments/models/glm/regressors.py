@@ -1,0 +1,346 @@
+"""Regression models for counts, sizes and whatever has a family."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_log_loss_score, d2_tweedie_score
+
+from publicmoments.checks import positive
+from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, checked_family
+from publicmoments.models.glm.base import GLMEstimator, RandomState
+from publicmoments.models.shell import one_response
+from publicmoments.privacy.budgets import Budget
+from publicmoments.public import PublicMoments
+from publicmoments.tables import as_table, beside, within
+
+__all__ = ["GLM", "PoissonRegressor"]
+
+Array = NDArray[np.float64]
+
+TWEEDIE: dict[type[Family], int] = {Gaussian: 0, Poisson: 1, Gamma: 2}
+"""Powers of the deviances that scikit-learn scores with."""
+
+
+class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
+    """
+    Differentially private generalised linear model, guided by public moments.
+
+    Minimises, up to noise,
+
+        mean(loss(x.w + b + offset, y)) + alpha l1_ratio ||w||_1 + alpha (1 - l1_ratio)/2 ||w||^2
+
+    with the loss of the family. The intercept b is not penalised.
+
+    Parameters
+    ----------
+    family : Family
+        One of `publicmoments.families` with a single predictor: ``Gaussian()``, ``Bernoulli()``,
+        ``Poisson()``, ``Gamma()``, or one of your own, derived from `Family`.
+    alpha : float, default=0.0
+        Penalty.
+    l1_ratio : float, default=0.0
+        Share of the absolute penalty, in [0, 1].
+    typical_offset : float, default=0.0
+        A public guess at the offset of a row: what it says of public rows, which have none, and of
+        the size of the linear predictor. Privacy does not depend on it.
+    fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
+        As in `LogisticRegression`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients.
+    intercept_ : float
+        Intercept.
+    n_iter_, card_, n_features_in_, feature_names_in_
+        As in `LogisticRegression`.
+
+    Notes
+    -----
+    **Formal guarantee.** As for `LogisticRegression`. Slopes of the loss are clipped at
+    ``family.slope_limit`` times ``family.spread``, which bounds what one response can do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from publicmoments import GDP, GLM, PublicMoments
+    >>> from publicmoments.families import Gamma
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(10_200, 2))
+    >>> y = np.exp(X @ [0.5, -0.3]) * rng.gamma(2.0, 0.5, size=10_200)
+    >>> public = PublicMoments.from_rows(X[:200], response=y[:200])
+    >>> model = GLM(Gamma(), privacy=GDP(1.0), public=public).fit(X[200:], y[200:])
+    >>> bool(np.abs(model.coef_ - [0.5, -0.3]).max() < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        alpha: float = 0.0,
+        *,
+        l1_ratio: float = 0.0,
+        fit_intercept: bool = True,
+        typical_offset: float = 0.0,
+        privacy: Budget | None = None,
+        public: PublicMoments | None = None,
+        random_state: RandomState = None,
+        passes: int | Literal["auto"] = "auto",
+        anchor: bool = True,
+        radius: float | None = None,
+        on_invalid: Literal["raise", "ignore"] = "raise",
+    ) -> None:
+        self.family = family
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.typical_offset = typical_offset
+        self.privacy = privacy
+        self.public = public
+        self.random_state = random_state
+        self.passes = passes
+        self.anchor = anchor
+        self.radius = radius
+        self.on_invalid = on_invalid
+
+    def fit(self, X: Any, y: Any, offset: Any = None) -> Self:
+        """
+        Fit the model.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Private features: NumPy, pandas or polars.
+        y : array or series of shape (n_rows,)
+            Private responses, in the range of the family.
+        offset : array or series of shape (n_rows,), optional
+            Added to the linear predictor; private.
+
+        Returns
+        -------
+        GLM
+            Itself.
+        """
+        privacy = self._checked_parameters()
+        family = checked_family(self.family)
+        if family.n_predictors != 1:
+            raise ValueError("family must have one predictor; use LogisticRegression for classes")
+        typical = _finite("typical_offset", self.typical_offset)
+        responses = within(one_response(y), family.allows, family.range, "y")
+        if offset is not None:
+            shift = one_response(offset, "offset")
+            responses = beside(responses, shift, lambda values: values - typical)
+        solution = self._fit(family, as_table(X, "X"), responses, privacy)
+        coef, intercept = self._split(solution)
+        self.coef_, self.intercept_ = coef[0], float(intercept[0]) - typical
+        return self
+
+    def predict(self, X: ArrayLike, offset: ArrayLike | None = None) -> Array:
+        """
+        Predict mean responses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        offset : array of shape (n_rows,), optional
+            Added to the linear predictor.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        predictor = self._feature_values(X) @ self.coef_ + self.intercept_
+        if offset is not None:
+            predictor = predictor + np.asarray(offset, dtype=np.float64)
+        return self.family.mean(predictor)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """
+        Share of the deviance that is explained, D squared; not private in the data passed to it.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        y : array of shape (n_rows,)
+            Responses.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X)
+        if isinstance(self.family, Bernoulli):
+            both = np.stack([1.0 - predicted, predicted], axis=1)
+            return float(d2_log_loss_score(y, both, sample_weight=sample_weight, labels=[0, 1]))
+        power = TWEEDIE.get(type(self.family))
+        if power is None:
+            return float(super().score(X, y, sample_weight))
+        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
+
+
+class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
+    """
+    Differentially private Poisson regression with a logarithmic link.
+
+    Minimises, up to noise,
+
+        mean(e exp(x.w + b) - y (x.w + b)) + alpha l1_ratio ||w||_1 + alpha (1 - l1_ratio)/2 ||w||^2
+
+    with e the exposure of a row, one unless given.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Penalty. Unlike scikit-learn's, it does not depend on the sum of the exposures.
+    l1_ratio : float, default=0.0
+        Share of the absolute penalty, in [0, 1].
+    typical_exposure : float, default=1.0
+        A public guess at the exposure of a row, also taken as that of public rows. Privacy does not
+        depend on it.
+    fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
+        As in `LogisticRegression`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients.
+    intercept_ : float
+        Intercept: logarithm of the rate per unit of exposure where all features are zero.
+    n_iter_, card_, n_features_in_, feature_names_in_
+        As in `LogisticRegression`.
+
+    Notes
+    -----
+    **Formal guarantee.** As for `LogisticRegression`; the exposure is part of the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from publicmoments import GDP, PoissonRegressor, PublicMoments
+    >>> rng = np.random.default_rng(0)
+    >>> X, years = rng.normal(size=(10_200, 2)), rng.uniform(0.5, 2.0, size=10_200)
+    >>> y = rng.poisson(years * np.exp(X @ [0.5, -0.3] + 0.2))
+    >>> public = PublicMoments.from_rows(X[:200])
+    >>> model = PoissonRegressor(privacy=GDP(1.0), public=public)
+    >>> model = model.fit(X[200:], y[200:], exposure=years[200:])
+    >>> bool(np.abs(model.coef_ - [0.5, -0.3]).max() < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        *,
+        l1_ratio: float = 0.0,
+        fit_intercept: bool = True,
+        typical_exposure: float = 1.0,
+        privacy: Budget | None = None,
+        public: PublicMoments | None = None,
+        random_state: RandomState = None,
+        passes: int | Literal["auto"] = "auto",
+        anchor: bool = True,
+        radius: float | None = None,
+        on_invalid: Literal["raise", "ignore"] = "raise",
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.typical_exposure = typical_exposure
+        self.privacy = privacy
+        self.public = public
+        self.random_state = random_state
+        self.passes = passes
+        self.anchor = anchor
+        self.radius = radius
+        self.on_invalid = on_invalid
+
+    def fit(self, X: Any, y: Any, exposure: Any = None) -> Self:
+        """
+        Fit the model.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Private features: NumPy, pandas or polars.
+        y : array or series of shape (n_rows,)
+            Private counts.
+        exposure : array or series of shape (n_rows,), optional
+            How long or how much each row was observed; positive, private.
+
+        Returns
+        -------
+        PoissonRegressor
+            Itself.
+        """
+        privacy = self._checked_parameters()
+        typical = positive("typical_exposure", self.typical_exposure)
+        family = Poisson()
+        responses = within(one_response(y), family.allows, family.range, "y")
+        if exposure is not None:
+            lasted = within(
+                one_response(exposure, "exposure"),
+                lambda values: np.isfinite(values) & (values > 0.0),
+                "positive numbers",
+                "exposure",
+            )
+            responses = beside(responses, lasted, lambda values: np.log(values / typical))
+        solution = self._fit(family, as_table(X, "X"), responses, privacy)
+        coef, intercept = self._split(solution)
+        self.coef_, self.intercept_ = coef[0], float(intercept[0]) - float(np.log(typical))
+        return self
+
+    def predict(self, X: ArrayLike, exposure: ArrayLike | None = None) -> Array:
+        """
+        Predict mean counts.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        exposure : array of shape (n_rows,), optional
+            One unless given.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        rate = np.exp(self._feature_values(X) @ self.coef_ + self.intercept_)
+        return np.asarray(rate if exposure is None else rate * np.asarray(exposure))
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """
+        Share of the Poisson deviance that is explained; not private in the data passed to it.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        y : array of shape (n_rows,)
+            Counts.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X)
+        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
+
+
+def _finite(name: str, value: object) -> float:
+    """Return a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
+    number = float(value)
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {name}={number!r}")
+    return number
