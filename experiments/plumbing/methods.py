@@ -245,8 +245,3 @@ RIDGE = ("non-private", "public", "adassp", "oracle", "pmt", "matrix", "full")
 LOGISTIC = tuple(
     f"{name} logistic" for name in ("non-private", "public", "oracle", "pmt", "matrix", "full")
 )
-
-# The library has no logistic regression yet: these lines go when it does.
-if not hasattr(publicmoments, "LogisticRegression"):
-    print("publicmoments.LogisticRegression does not exist yet: its curves are left out")
-    LOGISTIC = tuple(name for name in LOGISTIC if name.split()[0] not in ("matrix", "full"))

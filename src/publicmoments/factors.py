@@ -67,10 +67,11 @@ class RootCurvature:
     """Root of the curvature of a row's loss: the Gram matrix of such rows is a Hessian."""
 
     family: Family
+    scale: float = 1.0
 
     def __call__(self, predictor: Array, responses: Array) -> Array:
         """Return the root of the curvature."""
-        return np.sqrt(self.family.curvature(_offset(predictor, responses)))
+        return np.sqrt(self.family.curvature(_offset(predictor, responses, self.scale)))
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Slope:
     family : Family
         Of the responses, which are in the first column; a second one is added to the predictor.
     scale : float
-        Responses are divided by it.
+        Both columns are divided by it.
     """
 
     family: Family
@@ -91,7 +92,8 @@ class Slope:
 
     def __call__(self, predictor: Array, responses: Array) -> Array:
         """Return the slope."""
-        return self.family.slope(_offset(predictor, responses), responses[:, :1] / self.scale)
+        shifted = _offset(predictor, responses, self.scale)
+        return self.family.slope(shifted, responses[:, :1] / self.scale)
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,13 @@ class Spread:
     """Size of a row's slope, with which its length is weighed."""
 
     family: Family
+    scale: float = 1.0
 
     def __call__(self, predictor: Array, responses: Array) -> Array:
         """Return the spread."""
-        return self.family.spread(_offset(predictor, responses))
+        return self.family.spread(_offset(predictor, responses, self.scale))
 
 
-def _offset(predictor: Array, responses: Array) -> Array:
-    """Add the second column of the responses, where there is one."""
-    return predictor if responses.shape[1] == 1 else predictor + responses[:, 1:]
+def _offset(predictor: Array, responses: Array, scale: float) -> Array:
+    """Add the second column of the responses in units of the scale, where there is one."""
+    return predictor if responses.shape[1] == 1 else predictor + responses[:, 1:] / scale

@@ -213,6 +213,8 @@ def release_total(
     Parameters, assumptions and guarantee are those of `release_gram`. Replacing a row moves the sum
     by at most 2 sqrt(B), to which `vector_noise_law` fits the noise.
     """
+    if exact.exact_total.shape != (recipe.dimension,) or exact.n_rows != recipe.n_rows:
+        raise ValueError("the sum must be one over the recipe's own rows")
     bound = recipe.l2_bound_squared
     return _noisy_vector(exact.exact_total, bound, recipe, recipe.grid_unit, cost, account, source)
 

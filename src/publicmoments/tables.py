@@ -252,13 +252,16 @@ def within(
 
 
 def beside(
-    table: Table, other: Table, transform: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    table: Table,
+    other: Table,
+    transform: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    columns: tuple[str, ...],
 ) -> Table:
-    """Return a table with a transformed column of another one at its right.
+    """Return a table, under other names, with a transformed column of another one at its right.
 
     Examples
     --------
-    >>> beside(as_responses([1, 2]), as_responses([0, 3]), lambda x: x + 1).values()
+    >>> beside(as_responses([1, 2]), as_responses([0, 3]), lambda x: x + 1, ("y", "z")).values()
     array([[1., 1.],
            [2., 4.]])
     """
@@ -274,7 +277,7 @@ def beside(
         )
 
     width = table.n_columns + other.n_columns
-    return replace(table, n_columns=width, columns=None, source=table, reader=read)
+    return replace(table, n_columns=width, columns=columns, source=table, reader=read)
 
 
 def match_columns(table: Table, expected: tuple[str, ...] | None, what: str = "X") -> None:

@@ -1,7 +1,13 @@
 """Families of generalised linear models: what a response may be, and how it follows predictors."""
 
 from publicmoments.families.base import Family, checked_family
-from publicmoments.families.canonical import Bernoulli, CanonicalFamily, Gaussian, Poisson
+from publicmoments.families.canonical import (
+    Bernoulli,
+    CanonicalFamily,
+    Gaussian,
+    Poisson,
+    canonical_family,
+)
 from publicmoments.families.further import Gamma, Multinomial
 
 __all__ = [
@@ -12,5 +18,6 @@ __all__ = [
     "Gaussian",
     "Multinomial",
     "Poisson",
+    "canonical_family",
     "checked_family",
 ]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from publicmoments.checks import non_negative
-from publicmoments.families.base import Array, Family
+from publicmoments.families.base import Array, Family, checked_family
 
-__all__ = ["Bernoulli", "CanonicalFamily", "Gaussian", "Poisson"]
+__all__ = ["Bernoulli", "CanonicalFamily", "Gaussian", "Poisson", "canonical_family"]
 
 LARGEST_REACH = 300.0
 """Largest linear predictor of counts: the square of its exponential is still a float."""
@@ -195,3 +195,14 @@ class Poisson(CanonicalFamily):
     def spread(self, predictor: Array) -> Array:
         """sqrt(1 + exp(t)): a count of one is no surprise, however small its mean."""
         return np.asarray(np.sqrt(1.0 + np.exp(predictor)))
+
+
+def canonical_family(family: object) -> CanonicalFamily:
+    """Return a family with a canonical link, or say which have one."""
+    known = checked_family(family)
+    if not isinstance(known, CanonicalFamily):
+        raise TypeError(
+            "family must have a canonical link, as Gaussian(), Bernoulli() and Poisson() have, "
+            f"got {type(known).__name__}"
+        )
+    return known

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from publicmoments.checks import fraction, non_negative, positive, positive_integer, share
 from publicmoments.factors import Residual
-from publicmoments.families import Family, Gaussian, checked_family
+from publicmoments.families import Family, Gaussian, canonical_family
 from publicmoments.models.shell import check_public, match_responses, matched_moments, one_response
 from publicmoments.models.solve import elastic_net_coef
 from publicmoments.paper.base import LinearPrediction, PublishedEstimator
@@ -95,7 +95,12 @@ class NoisyGradientDescent(LinearPrediction, RegressorMixin, PublishedEstimator)
         alpha, clip = non_negative("alpha", self.alpha), positive("clip", self.clip)
         step = positive("step", self.step)
         steps = positive_integer("iterations", self.iterations)
-        family = Gaussian() if self.family is None else checked_family(self.family)
+        if not step * alpha < 2.0:
+            raise ValueError(
+                f"step * alpha must be below 2, or steps diverge, got step={step!r} and "
+                f"alpha={alpha!r}; pass a smaller step"
+            )
+        family = Gaussian() if self.family is None else canonical_family(self.family)
         privacy = self._checked_budget()
         features, responses = as_table(X, "X"), one_response(y)
         rows = self._private_rows(features, responses, fit_intercept=False)

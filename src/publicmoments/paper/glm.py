@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from publicmoments.checks import fraction, non_negative, positive, positive_integer
 from publicmoments.factors import Residual, RootCurvature
-from publicmoments.families import Bernoulli, CanonicalFamily, Family, checked_family
+from publicmoments.families import Bernoulli, Family, canonical_family
 from publicmoments.models.classes import BinaryPrediction, checked_classes
 from publicmoments.models.shell import check_public, matched_moments, one_label, one_response
 from publicmoments.paper.base import PublishedEstimator
@@ -355,12 +355,7 @@ class PMTGLM(RegressorMixin, _NewtonEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model; see `PMTRidge.fit`."""
         alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
-        family = checked_family(self.family)
-        if not isinstance(family, CanonicalFamily):
-            raise TypeError(
-                "family must have a canonical link, as Gaussian(), Bernoulli() and Poisson() have, "
-                f"got {type(family).__name__}"
-            )
+        family = canonical_family(self.family)
         response_bound = positive("response_bound", self.response_bound)
         coef_bound = positive("coef_bound", self.coef_bound)
         check_public(self.public)

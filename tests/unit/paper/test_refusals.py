@@ -186,9 +186,9 @@ PARAMETERS = [
     ),
     *cases(
         ["PMTElasticNet"],
-        ({"l1_ratio": -0.1}, "l1_ratio must be in [0, inf)"),
+        ({"l1_ratio": -0.1}, "l1_ratio must be in [0, 1]"),
         ({"l1_ratio": 1.1}, "l1_ratio must be in [0, 1]"),
-        ({"l1_ratio": math.nan}, "l1_ratio must be in [0, inf)"),
+        ({"l1_ratio": math.nan}, "l1_ratio must be in [0, 1]"),
         ({"step": -1.0}, "step must be in (0, inf)"),
     ),
     *cases(

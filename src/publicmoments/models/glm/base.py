@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from publicmoments.checks import non_negative, positive_integer, share
 from publicmoments.families import Family
 from publicmoments.models.glm.passes import Fitted, fit_laws, fit_passes
+from publicmoments.models.glm.penalty import without_dust
 from publicmoments.models.glm.start import make_start
 from publicmoments.models.guarantee import claim, spendable
 from publicmoments.models.parameters import check_switches, checked_bound
@@ -63,6 +64,11 @@ class GLMEstimator(PrivateEstimator):
             positive_integer("passes", self.passes, 'pass "auto" or a positive integer')
         return self._checked_budget()
 
+    def _check_typical(self, name: str, none: bool) -> None:
+        """Refuse a typical offset without an intercept, which is where it goes."""
+        if not (none or self.fit_intercept):
+            raise ValueError(f"{name} needs fit_intercept=True; leave it out, or fit an intercept")
+
     def _fit(
         self,
         family: Family,
@@ -100,12 +106,15 @@ class GLMEstimator(PrivateEstimator):
             scale=scale,
             radius=self.radius,
             l1=alpha * absolute / scale,
+            ridge=alpha * (1.0 - absolute),
         )
         self._keep_names(features)
         self.n_iter_ = passes
         self.card_ = _card(fitted, rows, public, privacy, total, scale)
         self._warn_of_misfit(fitted, public)
-        return np.asarray(scale * (design.whitener @ fitted.coef))
+        if alpha * absolute == 0.0:
+            return np.asarray(scale * (design.whitener @ fitted.coef))
+        return scale * without_dust(np.asarray(design.whitener), fitted.coef)
 
     def _split(self, solution: Array) -> tuple[Array, Array]:
         """Coefficients of shape (k, n_features), and intercepts of shape (k,)."""
@@ -138,9 +147,21 @@ class GLMEstimator(PrivateEstimator):
 
 def _response_scale(public: PublicMoments, family: Family) -> float:
     """Unit of the responses: their public size where the family has no unit of its own."""
-    if family.has_unit or public.response is None:
+    if public.response is None:
+        if not family.has_unit:
+            warnings.warn(
+                "the public moments say nothing of the response: assuming a root mean square of 1; "
+                "pass response=... or response_scale=... when making them",
+                PublicMomentsWarning,
+                stacklevel=4,
+            )
         return 1.0
-    return float(public.response.scale[0])
+    if len(public.response.scale) != 1:
+        raise ValueError(
+            f"the public moments must have one response, got {len(public.response.scale)}; make "
+            "them with the response of this model only"
+        )
+    return 1.0 if family.has_unit else float(public.response.scale[0])
 
 
 def _public_responses(
@@ -150,11 +171,6 @@ def _public_responses(
     if design.rows is None or design.responses is None:
         return None
     responses = np.asarray(design.responses, dtype=np.float64)
-    if responses.shape[1] != 1:
-        raise ValueError(
-            f"the public moments must have one response, got {responses.shape[1]}; make them with "
-            "the response of this model only"
-        )
     if classes is not None and all(isinstance(label, bool | int | float) for label in classes):
         codes = np.full(responses.shape, np.nan)
         for code, label in enumerate(classes):

@@ -19,9 +19,13 @@ Array = NDArray[np.float64]
 ROUNDS = 4
 """How often the untruth of the stage is judged anew from how far coefficients moved."""
 
+TURN = 0.25
+"""Steps against the one before it that make up this share of it count as turning back."""
+
 MOST_STEPS = 25
 STEP_TOLERANCE = 1e-6
 LEAST_STEP = 1e-3
+LEAST_SLOPE = 1e-200
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +59,23 @@ class Observation:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The belief after all observations, and how surprising the first one was."""
+    """
+    What observations taught.
+
+    Parameters
+    ----------
+    belief : CoefBelief
+        After all of them.
+    surprise : float
+        How surprising the first one was.
+    unexplained : ndarray of shape (p k,)
+        What the belief's mean does not explain of the last gradient and noise does not either: an
+        error of the stage there.
+    """
 
     belief: CoefBelief
     surprise: float
+    unexplained: Array = field(repr=False)
 
 
 def explain(
@@ -90,14 +107,20 @@ def explain(
     helps, and the belief is conditioned on all gradients, linearised there. A gradient of long ago
     counts for less: predictions are off in proportion to how far b is from b_j.
     """
-    coef = start
+    coef, before, turned = start, np.zeros_like(start), False
     for round_ in range(ROUNDS):
         problem = _Problem(prior, observations, stage, coef, first=round_ == 0)
-        moved = problem.solved(coef)
-        near = float(np.linalg.norm(moved - coef)) <= STEP_TOLERANCE * (1.0 + np.linalg.norm(coef))
-        coef = moved
+        step = problem.solved(coef) - coef
+        # Of two gradients that contradict each other, the one nearer to b is trusted and sends it
+        # to the other: where b turns back, what both allow is half way.
+        turned = float(step @ before) < -TURN * float(before @ before)
+        step = step / 2.0 if turned else step
+        near = float(np.linalg.norm(step)) <= STEP_TOLERANCE * (1.0 + np.linalg.norm(coef))
+        coef, before = coef + step, step
         if near and round_ > 0:
             break
+    if turned:
+        problem = _Problem(prior, observations, stage, coef, first=False)
     return problem.conditioned(coef)
 
 
@@ -120,7 +143,8 @@ class _Problem:
         for j, (seen, jacobian) in enumerate(zip(observations, self._jacobians(coef), strict=True)):
             squared = jacobian @ jacobian
             predicted = seen.gradient - self._residual(j, coef) + self.penalty @ seen.coef
-            away = float(predicted @ predicted) / float(np.trace(squared))
+            # Where every slope is clipped, none tells how far off the coefficients are.
+            away = float(predicted @ predicted) / max(float(np.trace(squared)), LEAST_SLOPE)
             away = max(away, seen.far / stage.size) if first else away
             untruth = stage.untruth_at(coef) if seen.late else stage.untruth
             self.certainties.append(np.linalg.inv(seen.covariance + untruth * away * squared))
@@ -185,7 +209,13 @@ class _Problem:
             means.append(best)
             covariances.append((covariance + covariance.T) / 2)
         belief = CoefBelief(np.array(log_weights), np.array(means), np.array(covariances))
-        return Explanation(belief, self._first_surprise(jacobians[0]))
+        return Explanation(belief, self._first_surprise(jacobians[0]), self._left(belief.mean))
+
+    def _left(self, coef: Array) -> Array:
+        """Last residual, less the part of it that its own noise is expected to have."""
+        residual = self._residual(len(self.observations) - 1, coef)
+        noise = self.observations[-1].covariance @ (self.certainties[-1] @ residual)
+        return np.asarray(residual - noise)
 
     def _first_surprise(self, jacobian: Array) -> float:
         """Squared standardised distance of the first gradient from what the prior led to expect."""

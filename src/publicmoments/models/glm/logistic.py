@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from publicmoments.families import Bernoulli, Multinomial
 from publicmoments.models.classes import checked_classes
 from publicmoments.models.glm.base import GLMEstimator, RandomState
+from publicmoments.models.glm.penalty import settled_classes
 from publicmoments.models.shell import one_label
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
@@ -153,6 +154,9 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
             family = Multinomial(len(classes))
             solution = self._fit(family, features, labels, privacy, classes=classes) @ family.basis
         self.coef_, self.intercept_ = self._split(solution)
+        absolute, squared = self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio)
+        if len(classes) > 2 and absolute > 0.0:
+            self.coef_ = settled_classes(self.coef_.T, absolute, squared).T.copy()
         self.classes_ = np.array(classes)
         return self
 
@@ -207,4 +211,5 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_rows,)
         """
-        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])
+        likeliest = np.argmax(self.predict_proba(X), axis=1)
+        return np.asarray(self.classes_[likeliest])

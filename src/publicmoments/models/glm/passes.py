@@ -149,7 +149,7 @@ class _Fit:
             radius.radius * family.slope_limit,
             self.rows.n_rows,
             whole_predictor=True,
-            spread=Spread(family),
+            spread=Spread(family, scale),
         )
         released = measure_total(self.rows, recipe, cost, self.account, self.source)
         self.releases.append(released)
@@ -167,7 +167,7 @@ class _Fit:
         self.explanation = explain(self.prior, self.seen, self.stage, self.belief.mean)
         self.belief = self.explanation.belief
 
-    def curvature(self, share: float) -> float | None:
+    def curvature(self, share: float, scale: float) -> float | None:
         """Release the curvature, where that is worth its price; return how well it agrees."""
         cost = GDP(math.sqrt(share) * self.account.total.mu)
         choice = choose_curvature(self.stage, self.coef, n_rows=self.rows.n_rows, mu=cost.mu)
@@ -177,12 +177,12 @@ class _Fit:
         recipe = GramRecipe(
             self.whitener,
             self.coef[:, None],
-            RootCurvature(family),
+            RootCurvature(family, scale),
             choice.radius,
             choice.radius * math.sqrt(family.curvature_limit),
             self.rows.n_rows,
             whole_predictor=True,
-            spread=Spread(family),
+            spread=Spread(family, scale),
         )
         released = measure_gram(self.rows, recipe, cost, self.account, self.source)
         self.releases.append(released)
@@ -217,6 +217,7 @@ def fit_passes(
     scale: float = 1.0,
     radius: float | None = None,
     l1: float = 0.0,
+    ridge: float = 0.0,
 ) -> Fitted:
     """
     Release gradients at coefficients that get better, and return what explains them all.
@@ -236,11 +237,13 @@ def fit_passes(
     source : NoiseSource
         Where noise comes from.
     scale : float
-        Responses are divided by it.
+        Responses and offsets are divided by it.
     radius : float, optional
         Radius that the user insists on.
     l1 : float
         Absolute penalty on the features' coefficients in raw units.
+    ridge : float
+        Squared penalty on them, which the stage has too.
 
     Returns
     -------
@@ -261,7 +264,7 @@ def fit_passes(
     curvature_z = response_z = None
     for k in range(passes):
         if k == passes - 2:
-            curvature_z = fit.curvature(CURVATURE_SHARE)
+            curvature_z = fit.curvature(CURVATURE_SHARE, scale)
         left = GDP(fit.account.remaining)
         cost = left.split(*shares[k:])[0] if k < passes - 1 else left
         fit.gradient(cost, scale, radius, final=k == passes - 1)
@@ -272,6 +275,9 @@ def fit_passes(
             l1,
             kept=fit.seen[-1].kept,
             fit_intercept=rows.fit_intercept,
+            ridge=ridge,
+            at=fit.coef,
+            unexplained=None if fit.explanation is None else fit.explanation.unexplained,
         )
         fit.coef = _damped(fit.coef, best)
         if k == 0 and start.freedom > 0 and fit.explanation is not None:

@@ -46,7 +46,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Share of the absolute penalty, in [0, 1].
     typical_offset : float, default=0.0
         A public guess at the offset of a row: what it says of public rows, which have none, and of
-        the size of the linear predictor. Privacy does not depend on it.
+        the size of the linear predictor. Privacy does not depend on it. It needs an intercept.
     fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
         As in `LogisticRegression`.
 
@@ -130,10 +130,13 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         if family.n_predictors != 1:
             raise ValueError("family must have one predictor; use LogisticRegression for classes")
         typical = _finite("typical_offset", self.typical_offset)
+        self._check_typical("typical_offset", typical == 0.0)
         responses = within(one_response(y), family.allows, family.range, "y")
+        if offset is None and typical != 0.0:
+            offset = np.zeros(responses.n_rows)
         if offset is not None:
             shift = one_response(offset, "offset")
-            responses = beside(responses, shift, lambda values: values - typical)
+            responses = beside(responses, shift, lambda values: values - typical, ("y", "offset"))
         solution = self._fit(family, as_table(X, "X"), responses, privacy)
         coef, intercept = self._split(solution)
         self.coef_, self.intercept_ = coef[0], float(intercept[0]) - typical
@@ -157,7 +160,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         predictor = self._feature_values(X) @ self.coef_ + self.intercept_
         if offset is not None:
             predictor = predictor + np.asarray(offset, dtype=np.float64)
-        return self.family.mean(predictor)
+        return np.asarray(self.family.mean(predictor[:, None])[:, 0])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """
@@ -204,7 +207,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Share of the absolute penalty, in [0, 1].
     typical_exposure : float, default=1.0
         A public guess at the exposure of a row, also taken as that of public rows. Privacy does not
-        depend on it.
+        depend on it. It needs an intercept.
     fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
         As in `LogisticRegression`.
 
@@ -282,8 +285,11 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         """
         privacy = self._checked_parameters()
         typical = positive("typical_exposure", self.typical_exposure)
+        self._check_typical("typical_exposure", typical == 1.0)
         family = Poisson()
         responses = within(one_response(y), family.allows, family.range, "y")
+        if exposure is None and typical != 1.0:
+            exposure = np.ones(responses.n_rows)
         if exposure is not None:
             lasted = within(
                 one_response(exposure, "exposure"),
@@ -291,7 +297,9 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
                 "positive numbers",
                 "exposure",
             )
-            responses = beside(responses, lasted, lambda values: np.log(values / typical))
+            responses = beside(
+                responses, lasted, lambda values: np.log(values / typical), ("y", "exposure")
+            )
         solution = self._fit(family, as_table(X, "X"), responses, privacy)
         coef, intercept = self._split(solution)
         self.coef_, self.intercept_ = coef[0], float(intercept[0]) - float(np.log(typical))

@@ -176,7 +176,7 @@ def make_stage(design: PublicDesign, family: Family, alpha: float) -> Stage:
     else:
         public = design.rows @ design.whitener
         few = made_up_rows(p, 2 * max(2 * p, 50), constant)
-        known = float(design.n or len(public))
+        known = float(len(public))
         share = p / (known + p)
         rows = np.concatenate([public, few])
         weights = np.concatenate(

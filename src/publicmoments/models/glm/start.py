@@ -73,11 +73,12 @@ def make_start(
     prior = _for_each_predictor(prior, k)
     if not anchor:
         prior = CoefBelief.centred([np.eye(p * k) * FLAT], [0.0])
-    if responses is None or design.n is None:
+    if responses is None:
         return Start(stage, prior, None, 0.0)
     rows = stage.rows[: len(responses)]
-    fitted, covariance = _public_fit(stage, rows, responses, design.n)
-    freedom = max(float(design.n - p * k), 1.0)
+    # Of many public rows only some are kept, and the fit knows no more than those.
+    fitted, covariance = _public_fit(stage, rows, responses, len(responses))
+    freedom = max(float(len(responses) - p * k), 1.0)
     if not anchor:
         return Start(stage, prior.moved(-fitted), responses, 0.0)
     return Start(stage, _after_fit(prior, fitted, covariance), responses, freedom)
