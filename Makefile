@@ -59,8 +59,8 @@ contracts: $(STAMP) ## check who may import whom
 unit: $(STAMP) ## run tests and doctests
 	$(ONE_THREAD) $(BIN)/pytest -n auto -q
 
-bench-utility: $(STAMP) ## measure accuracy against the alternatives
-	$(ONE_THREAD) $(BIN)/python benchmarks/utility.py --page docs/accuracy.md
+bench-utility: $(STAMP) ## measure accuracy against the alternatives, twenty minutes on two cores
+	$(ONE_THREAD) $(BIN)/python benchmarks/utility.py --page-folder docs
 
 experiments: $(STAMP) ## the paper's figures at full size, about half an hour on two cores
 	$(ONE_THREAD) $(BIN)/python -m experiments

@@ -1,27 +1,38 @@
-"""The data that accuracy is measured on: one simulation, two real tables."""
+"""The data that accuracy is measured on: simulations, and four real tables."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 
-from publicmoments.datasets import Dataset, LinearPopulation, load_power_plant, load_wine, split
+from publicmoments.datasets import (
+    Dataset,
+    LinearPopulation,
+    LogisticPopulation,
+    PoissonPopulation,
+    load_bank,
+    load_banknote,
+    load_power_plant,
+    load_wine,
+    split,
+)
 
 Array = NDArray[np.float64]
 
 RESIDUAL_SD = 0.05
-DIMENSION = 10
-
-REAL = {"wine": (load_wine, 245), "power plant": (load_power_plant, 192)}
+LINEAR_DIMENSION, GLM_DIMENSION = 10, 8
+EXPOSURE = (0.5, 2.0)
+HELD_OUT = 5_000
 
 
 @dataclass(frozen=True)
-class Sample:
+class LinearSample:
     """Private and public rows, and what estimates are compared with."""
 
     X: Array
@@ -33,7 +44,32 @@ class Sample:
     true_coef: Array | None
 
 
-def simulate(rng: np.random.Generator, condition: float, n: int, n_public: int) -> Sample:
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a generalised linear model; the offset is the logarithm of the exposure."""
+
+    X: Array
+    y: Array
+    offset: Array | float = 0.0
+
+    @property
+    def rates(self) -> Array:
+        """Responses per unit of exposure."""
+        return self.y / np.exp(self.offset)
+
+
+@dataclass(frozen=True)
+class GLMSample:
+    """Rows to fit, rows that are public, and rows that no method sees."""
+
+    private: Rows
+    public: Rows
+    held_out: Rows
+
+
+def simulate_linear(
+    rng: np.random.Generator, condition: float, n: int, n_public: int
+) -> LinearSample:
     """
     Draw Gaussian rows as the paper does, with the settings it leaves open chosen here.
 
@@ -41,23 +77,79 @@ def simulate(rng: np.random.Generator, condition: float, n: int, n_public: int) 
     1/sqrt(condition) to sqrt(condition); the mean and the coefficients are standard normal, the
     residual sd is 0.05. The target is the true coefficients.
     """
-    population = LinearPopulation.draw(rng, DIMENSION, condition=condition, residual_sd=RESIDUAL_SD)
+    population = LinearPopulation.draw(
+        rng, LINEAR_DIMENSION, condition=condition, residual_sd=RESIDUAL_SD
+    )
     # One draw for both parts: the published figures depend on the order of the draws.
     X, y = population.sample(rng, n + n_public)
     coef, metric = population.coef, population.second_moment
-    return Sample(X[:n], y[:n], X[n:], y[n:], coef, metric, coef)
+    return LinearSample(X[:n], y[:n], X[n:], y[n:], coef, metric, coef)
 
 
-def split_real(rng: np.random.Generator, name: str) -> Sample:
+def simulate_logistic(seed: int, condition: float, n: int, n_public: int) -> GLMSample:
+    """
+    Draw Gaussian rows with labels, mean and covariance as in `simulate_linear`.
+
+    All sizes share the population and the held-out rows of their seed.
+    """
+    population = LogisticPopulation.draw(_rng(seed, 1), GLM_DIMENSION, condition=condition)
+    sizes = (n, n_public, HELD_OUT)
+    return GLMSample(
+        *(Rows(*population.sample(_rng(seed, 2 + i), size)) for i, size in enumerate(sizes))
+    )
+
+
+def simulate_poisson(seed: int, condition: float, n: int, n_public: int) -> GLMSample:
+    """
+    Draw Gaussian rows with counts, the root mean square of the linear predictor being 0.5.
+
+    Public rows have an exposure of one: public moments have no place for another.
+    """
+    population = PoissonPopulation.draw(
+        _rng(seed, 1), GLM_DIMENSION, condition=condition, exposure=EXPOSURE
+    )
+    X, y, exposure = population.sample(_rng(seed, 2), n)
+    X_public, y_public, _ = replace(population, exposure=(1.0, 1.0)).sample(_rng(seed, 3), n_public)
+    X_new, y_new, new_exposure = population.sample(_rng(seed, 4), HELD_OUT)
+    return GLMSample(
+        Rows(X, y, np.log(exposure)),
+        Rows(X_public, y_public),
+        Rows(X_new, y_new, np.log(new_exposure)),
+    )
+
+
+def split_linear(rng: np.random.Generator, name: str, n_public: int) -> LinearSample:
     """Split a real table at random; the target is the non-private fit of the private part."""
-    private, public = split(real(name), REAL[name][1], rng)
+    private, public = split(real(name), n_public, rng)
     X, y = private.X, private.y
-    return Sample(X, y, public.X, public.y, least_squares(X, y), X.T @ X / len(X), None)
+    return LinearSample(X, y, public.X, public.y, least_squares(X, y), X.T @ X / len(X), None)
+
+
+def split_logistic(seed: int, name: str, n_public: int) -> GLMSample:
+    """Split a real table at random, and hold out as many rows as are public."""
+    rest, public = split(real(name), n_public, _rng(seed, 1))
+    private, held_out = split(rest, n_public, _rng(seed, 2))
+    return GLMSample(*(Rows(part.X, part.y) for part in (private, public, held_out)))
 
 
 def least_squares(X: Array, y: Array) -> Array:
     """Ordinary least squares."""
     return np.linalg.lstsq(X, y, rcond=None)[0]
+
+
+def banknote_with_ones() -> Dataset:
+    """Banknotes with a column of ones, as in the paper."""
+    note = load_banknote()
+    X = np.column_stack([note.X, np.ones(len(note))])
+    return replace(note, X=X, columns=(*note.columns, "one"))
+
+
+REAL = {
+    "wine": load_wine,
+    "power plant": load_power_plant,
+    "bank": load_bank,
+    "banknote": banknote_with_ones,
+}
 
 
 @cache
@@ -66,12 +158,18 @@ def real(name: str) -> Dataset:
     beside = Path(__file__).resolve().parents[2] / "shared" / "datasets"
     if beside.is_dir():
         os.environ.setdefault("PUBLICMOMENTS_DATA", str(beside))
-    return REAL[name][0]()
+    return REAL[name]()
 
 
-def real_data_available() -> bool:
-    """Whether the real tables can be read or downloaded."""
+def available(name: str) -> bool:
+    """Whether a real table can be read or downloaded; say so if not."""
     try:
-        return all(len(real(name)) for name in REAL)
-    except (ImportError, OSError):
+        return len(real(name)) > 0
+    except (ImportError, OSError) as error:
+        Console(stderr=True).print(f"{name} left out: {error}")
         return False
+
+
+def _rng(seed: int, part: int) -> np.random.Generator:
+    """Randomness of one part of a draw for the generalised linear models."""
+    return np.random.default_rng([seed, 2, part])
