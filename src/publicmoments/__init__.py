@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from publicmoments.models.glm.logistic import LogisticRegression
     from publicmoments.models.glm.regressors import GLM, PoissonRegressor
+    from publicmoments.models.moments.readings import MomentRelease
+    from publicmoments.models.moments.release import release_moments
+    from publicmoments.models.moments.sites import combine
     from publicmoments.models.ridge import Ridge
     from publicmoments.privacy.account import BudgetExceeded
     from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP
@@ -23,10 +26,13 @@ __all__ = [
     "BudgetExceeded",
     "Card",
     "LogisticRegression",
+    "MomentRelease",
     "PoissonRegressor",
     "PublicMoments",
     "PublicMomentsWarning",
     "Ridge",
+    "combine",
+    "release_moments",
 ]
 
 __version__ = "0.1.0"
@@ -39,11 +45,14 @@ _HOMES = {
     "GDP": "privacy.budgets",
     "GLM": "models.glm.regressors",
     "LogisticRegression": "models.glm.logistic",
+    "MomentRelease": "models.moments.readings",
     "PoissonRegressor": "models.glm.regressors",
     "PublicMoments": "public",
     "PublicMomentsWarning": "warnings_",
     "Ridge": "models.ridge",
     "ZCDP": "privacy.budgets",
+    "combine": "models.moments.sites",
+    "release_moments": "models.moments.release",
 }
 
 

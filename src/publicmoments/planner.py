@@ -17,7 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["Bounds", "BoundsRequest", "Situation", "choose_bounds", "pass_shares"]
+__all__ = [
+    "MISFIT_ROWS",
+    "NEGLIGIBLE_NOISE",
+    "ROW_TAIL",
+    "SHAPE_ROWS",
+    "Bounds",
+    "BoundsRequest",
+    "Situation",
+    "choose_bounds",
+    "pass_shares",
+]
 
 Array = NDArray[np.float64]
 
