@@ -11,7 +11,14 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from publicmoments.tables import as_labels, as_responses, as_table, match_columns
+from publicmoments.tables import (
+    as_labels,
+    as_responses,
+    as_table,
+    beside,
+    match_columns,
+    within,
+)
 
 VALUES = np.arange(12.0).reshape(4, 3)
 
@@ -377,3 +384,20 @@ def test_only_the_block_of_labels_is_looked_at():
 def test_refused_labels(y, error, words):
     with pytest.raises(error, match=words):
         as_labels(y, (0, 1))
+
+
+def test_values_out_of_range_are_refused_when_read_and_not_quoted():
+    table = within(as_responses([1.0, 31337.0, np.nan]), lambda y: y < 10, "small numbers", "y")
+    np.testing.assert_array_equal(table.block(0, 1), [[1.0]])
+    np.testing.assert_array_equal(table.block(2, 3), [[np.nan]])
+    with pytest.raises(ValueError, match="y must hold small numbers only") as info:
+        table.values()
+    assert "31337" not in str(info.value)
+
+
+def test_a_column_beside_another():
+    table = beside(as_responses([1, 2]), as_responses([10, 20]), np.sqrt, ("y", "exposure"))
+    assert (table.n_rows, table.n_columns, table.columns) == (2, 2, ("y", "exposure"))
+    np.testing.assert_allclose(table.block(1, 2), [[2.0, np.sqrt(20.0)]])
+    with pytest.raises(ValueError, match="2 and 3 rows; pass one number per row"):
+        beside(as_responses([1, 2]), as_responses([1, 2, 3]), np.sqrt, ("y", "exposure"))

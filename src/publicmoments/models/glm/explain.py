@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from publicmoments.models.belief import CoefBelief
 from publicmoments.models.glm.stage import Stage
+from publicmoments.models.solve import positive_inverse, positive_solution
 
 __all__ = ["Explanation", "Observation", "explain"]
 
@@ -147,7 +148,7 @@ class _Problem:
             away = float(predicted @ predicted) / max(float(np.trace(squared)), LEAST_SLOPE)
             away = max(away, seen.far / stage.size) if first else away
             untruth = stage.untruth_at(coef) if seen.late else stage.untruth
-            self.certainties.append(np.linalg.inv(seen.covariance + untruth * away * squared))
+            self.certainties.append(positive_inverse(seen.covariance + untruth * away * squared))
 
     def solved(self, coef: Array) -> Array:
         """Descend to the most plausible coefficients."""
@@ -162,7 +163,7 @@ class _Problem:
             ):
                 matrix = matrix + jacobian @ certainty @ jacobian
                 uphill = uphill - jacobian @ (certainty @ residual)
-            step = np.linalg.solve(matrix, uphill)
+            step = positive_solution(matrix, uphill)
             share = 1.0
             while True:
                 new = self._value(coef + share * step)
@@ -197,7 +198,7 @@ class _Problem:
         for log_weight, mean, precision, volume in zip(
             self.prior.log_weights, self.prior.means, self.precisions, self.log_volumes, strict=True
         ):
-            covariance = np.linalg.inv(precision + information)
+            covariance = positive_inverse(precision + information)
             own = covariance @ (precision @ mean + pull)
             candidates = [
                 (bad + 0.5 * float((at - mean) @ precision @ (at - mean)), at)
@@ -222,8 +223,8 @@ class _Problem:
         centre = self.prior.mean
         residual = self._residual(0, centre)
         expected = jacobian @ self.prior.covariance @ jacobian
-        expected = expected + np.linalg.inv(self.certainties[0])
-        return float(residual @ np.linalg.solve(expected, residual))
+        expected = expected + positive_inverse(self.certainties[0])
+        return float(residual @ positive_solution(expected, residual))
 
     def _value(self, coef: Array) -> tuple[float, list[Array], Array]:
         """Minus the log posterior; the residuals; shares of the prior's components."""

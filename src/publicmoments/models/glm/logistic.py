@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -128,6 +129,12 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         self.anchor = anchor
         self.radius = radius
         self.on_invalid = on_invalid
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn whether more than two classes were stated."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = isinstance(self.classes, Sized) and len(self.classes) > 2
+        return tags
 
     def fit(self, X: Any, y: Any) -> Self:
         """

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from publicmoments.families import Multinomial
 from publicmoments.models.glm.stage import Stage
-from publicmoments.models.solve import elastic_net_coef
+from publicmoments.models.solve import elastic_net_coef, positive_root, positive_solution
 
 __all__ = ["penalised", "settled_classes", "without_dust"]
 
@@ -84,8 +84,8 @@ def penalised(
         gradient = _gradient(stage, coef, explained, kept)
         gradient = gradient + correction @ gradient
         hessian = to_white.T @ stage.hessian(coef, kept) @ to_white
-        target = raw - np.linalg.solve(hessian, to_white.T @ gradient)
-        moved = lasso(_root(hessian), target, l1, free)
+        target = raw - positive_solution(hessian, to_white.T @ gradient)
+        moved = lasso(positive_root(hessian), target, l1, free)
         change = float(np.linalg.norm(moved - raw))
         raw = moved
         if change <= TOLERANCE * (1.0 + float(np.linalg.norm(raw))):
@@ -185,8 +185,3 @@ def _gradient(stage: Stage, coef: Array, truth: Array, kept: Array) -> Array:
     gradient = (rows.T @ ((kept * stage.weights)[:, None] * slopes)).ravel()
     # The truth is where the ridge-penalised loss is least: its own penalty is already in there.
     return np.asarray(gradient + stage.full_penalty @ (coef - truth))
-
-
-def _root(matrix: Array) -> Array:
-    """Upper triangular root of a positive matrix."""
-    return np.asarray(np.linalg.cholesky((matrix + matrix.T) / 2).T)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.models.glm.stage import Stage
+from publicmoments.models.solve import positive_solution
 
 __all__ = ["Curvature", "Radius", "choose_curvature", "choose_radius", "pass_budgets"]
 
@@ -158,7 +159,7 @@ def choose_radius(
         observed = noise + lost * (1.0 / n_rows + early)
         observed = observed + stage.untruth_at(coef) * away * jacobian @ jacobian
         gain = covariance @ jacobian
-        left = covariance - gain @ np.linalg.solve(jacobian @ gain + observed, gain.T)
+        left = covariance - gain @ positive_solution(jacobian @ gain + observed, gain.T)
         error = max(float(np.trace(left)), 0.0)
         choices.append(
             Radius(radius, noise_sd, noise + lost * (1.0 / n_rows + misfit), math.sqrt(error))

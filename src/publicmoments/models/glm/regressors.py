@@ -107,6 +107,13 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         self.radius = radius
         self.on_invalid = on_invalid
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn whether responses must be positive."""
+        tags = super().__sklearn_tags__()
+        known = isinstance(self.family, Family)
+        tags.target_tags.positive_only = known and not self.family.allows(np.array([-1.0]))[0]
+        return tags
+
     def fit(self, X: Any, y: Any, offset: Any = None) -> Self:
         """
         Fit the model.
@@ -264,6 +271,12 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         self.anchor = anchor
         self.radius = radius
         self.on_invalid = on_invalid
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that counts are not negative."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
 
     def fit(self, X: Any, y: Any, exposure: Any = None) -> Self:
         """

@@ -12,6 +12,7 @@ from publicmoments.models.belief import CoefBelief
 from publicmoments.models.glm.passes import Start
 from publicmoments.models.glm.stage import Stage, make_stage
 from publicmoments.models.knowledge import FLAT, belief_without_fit
+from publicmoments.models.solve import positive_inverse, positive_solution
 from publicmoments.public import PublicDesign
 
 __all__ = ["make_start"]
@@ -123,7 +124,7 @@ def _public_fit(stage: Stage, rows: Array, responses: Array, n: int) -> tuple[Ar
     value = loss(coef)
     for _ in range(MOST_STEPS):
         hessian, gradient, _ = _pieces(family, rows, responses, coef)
-        step = np.linalg.solve(hessian + penalty, gradient + penalty @ coef)
+        step = positive_solution(hessian + penalty, gradient + penalty @ coef)
         share = 1.0
         while not (new := loss(coef - share * step)) <= value and share > 1e-6:
             share /= 2.0
@@ -133,7 +134,7 @@ def _public_fit(stage: Stage, rows: Array, responses: Array, n: int) -> tuple[Ar
         if np.linalg.norm(share * step) <= 1e-9 * (1.0 + np.linalg.norm(coef)):
             break
     hessian, _, scores = _pieces(family, rows, responses, coef)
-    inverse = np.linalg.inv(hessian + penalty)
+    inverse = positive_inverse(hessian + penalty)
     meat = scores * n / max(n - stage.size, 1) + weak
     return coef, np.asarray(inverse @ meat @ inverse / n)
 
