@@ -14,7 +14,7 @@ from publicmoments import GDP, LogisticRegression, PoissonRegressor, PublicMomen
 
 D, N, N_PUBLIC, CONDITION = 8, 3000, 100, 100.0
 BUDGETS = (0.1, 0.3, 1.0, 10.0)
-SEEDS = {"labels": 30, "counts": 15}
+SEEDS = {"labels": 24, "counts": 10}
 
 
 def draw(kind, seed):

@@ -11,9 +11,15 @@ import numpy as np
 import pytest
 
 from publicmoments import release
-from publicmoments.models.glm import base, passes
+from publicmoments.models.glm import base, passes, stage
 from publicmoments.privacy import Account
 from publicmoments.privacy.noise import SystemNoise
+
+
+@pytest.fixture
+def small_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer rows where none are public: what is tested does not depend on their number."""
+    monkeypatch.setattr(stage, "MADE_UP_ROWS", 400)
 
 
 @pytest.fixture

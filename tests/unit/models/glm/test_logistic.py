@@ -25,6 +25,7 @@ PUBLIC = {
     "nothing": None,
 }
 QUIET = pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
+pytestmark = pytest.mark.usefixtures("small_stage")
 
 
 def fitted(table=X, labels=Y, mu=1.0, **parameters):
@@ -90,7 +91,7 @@ def test_a_public_population_that_fits_is_not_complained_of(recwarn):
 
 
 @QUIET
-@pytest.mark.parametrize("mu", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("mu", [0.1, 10.0])
 @pytest.mark.parametrize("name", ["labels", "rows"])
 def test_separable_classes(name, mu):
     labels = (X @ COEF > 0).astype(int)
@@ -102,7 +103,7 @@ def test_separable_classes(name, mu):
     assert model.score(X, labels) > (0.85 if mu == 0.1 else 0.97)
 
 
-@pytest.mark.parametrize("mu", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("mu", [0.1, 10.0])
 @pytest.mark.parametrize("share", [0.0, 0.001])
 def test_rare_positives_and_none_at_all(share, mu):
     labels = (np.random.default_rng(2).random(N) < share).astype(int)
@@ -185,7 +186,7 @@ def test_few_rows(name, rows, mu):
 
 @QUIET
 @pytest.mark.parametrize("labelled", [True, False])
-@pytest.mark.parametrize("n_public", [1, 2, 3])
+@pytest.mark.parametrize("n_public", [1, 3])
 def test_few_public_rows(n_public, labelled):
     response = Y_PUBLIC[:n_public] if labelled and Y_PUBLIC[:n_public].any() else None
     model = fitted(public=PublicMoments.from_rows(B[:n_public], response=response), mu=3.0)

@@ -18,6 +18,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, D))
 B = RNG.normal(size=(100, D))
 QUIET = pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
+pytestmark = pytest.mark.usefixtures("small_stage")
 
 
 def counts(rows, level=0.2, exposure=1.0, seed=1):
@@ -65,7 +66,7 @@ def test_the_glm_of_counts_is_the_same_model():
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
-@pytest.mark.parametrize("mu", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("mu", [0.1, 10.0])
 def test_no_counts_at_all(mu):
     model = checked(PoissonRegressor(**chosen(privacy=GDP(mu))).fit(X, np.zeros(N)))
     assert -20.0 < model.intercept_ < -1.0
@@ -74,7 +75,7 @@ def test_no_counts_at_all(mu):
 
 
 @pytest.mark.parametrize("mu", [0.3, 3.0])
-@pytest.mark.parametrize("level", [4.0, 6.0, 8.0])
+@pytest.mark.parametrize("level", [4.0, 7.0])
 def test_large_counts(level, mu):
     y, few = counts(X, level), counts(B, level, seed=2)
     public = PublicMoments.from_rows(B, response=few)

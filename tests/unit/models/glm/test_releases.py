@@ -47,7 +47,7 @@ def fitted(name, **parameters):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("wanted", [1, 2, 7])
+@pytest.mark.parametrize("wanted", [1, 3])
 def test_as_many_gradients_as_were_asked_for(door, name, wanted):
     model = fitted(name, passes=wanted, privacy=GDP(0.3))
     assert door.kinds == ["gradient"] * wanted
@@ -136,8 +136,18 @@ def test_a_failing_source_has_been_charged(monkeypatch):
 # The card
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("privacy", [GDP(2.0), ZCDP(0.5), ApproxDP(1.0, 1e-6)], ids=repr)
+@pytest.mark.parametrize(
+    ("name", "privacy"),
+    [
+        ("logistic", GDP(2.0)),
+        ("logistic", ZCDP(0.5)),
+        ("logistic", ApproxDP(1.0, 1e-6)),
+        ("classes", GDP(2.0)),
+        ("poisson", ApproxDP(1.0, 1e-6)),
+        ("gamma", ZCDP(0.5)),
+        ("gaussian", GDP(2.0)),
+    ],
+)
 def test_the_card_adds_up(name, privacy):
     card = fitted(name, privacy=privacy).card_
     assert card.private

@@ -26,11 +26,12 @@ MODELS = {
     "logistic": lambda **k: LogisticRegression(public=LABELLED, **k),
     "logistic, matrix": lambda **k: LogisticRegression(0.1, l1_ratio=0.5, public=MATRIX, **k),
     "logistic, nothing": lambda **k: LogisticRegression(anchor=False, **k),
-    "classes": lambda **k: LogisticRegression(classes=(0, 1, 2), passes=3, public=ROWS, **k),
+    "classes": lambda **k: LogisticRegression(classes=(0, 1, 2), public=ROWS, **k),
     "poisson": lambda **k: PoissonRegressor(public=ROWS, **k),
     "gamma": lambda **k: GLM(Gamma(), public=ROWS, **k),
     "gaussian": lambda **k: GLM(Gaussian(), fit_intercept=False, public=ROWS, **k),
 }
+pytestmark = pytest.mark.usefixtures("small_stage")
 TOLD = {"coef_", "intercept_", "card_", "n_features_in_", "n_iter_"}
 
 
@@ -54,7 +55,7 @@ def empty_table():
 
 def everything_told(make, table, **parameters):
     """All that a fit tells: attributes, warnings, texts."""
-    model = make(**{"privacy": GDP(1.0), "on_invalid": "ignore", **parameters})
+    model = make(**{"privacy": GDP(1.0), "on_invalid": "ignore", "passes": 3, **parameters})
     X, y = table
     if isinstance(model, GLM) and isinstance(model.family, Gamma):
         y = y + 0.5

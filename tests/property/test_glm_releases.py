@@ -1,0 +1,74 @@
+"""Whatever is released, the fit ends: budget that was spent buys coefficients, and a card."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from publicmoments import GDP, GLM, LogisticRegression, PoissonRegressor, PublicMoments, release
+from publicmoments.families import Gamma, Gaussian
+
+N, D, ROUNDS = 300, 3, 6
+FAMILIES = ["labels", "classes", "counts", "sizes", "numbers"]
+
+
+@pytest.fixture
+def wild_releases(monkeypatch):
+    """Replace what is released by numbers of any size that gradients and curvatures can have."""
+    rng = np.random.default_rng(0)
+
+    def wild_gram(exact, law, source):
+        square = rng.normal(size=(law.dimension, law.dimension))
+        square = square @ square.T if rng.random() < 0.7 else square + square.T
+        return np.rint(square * 2.0 ** rng.uniform(20.0, 41.0)).astype(np.int64)
+
+    def wild_vector(exact, law, source):
+        # Up to the sum of as many rows of full length as there are.
+        size = 2.0 ** rng.uniform(15.0, 34.2)
+        return np.rint(rng.normal(size=law.dimension) * size).astype(np.int64)
+
+    monkeypatch.setattr(release, "add_gram_noise", wild_gram)
+    monkeypatch.setattr(release, "add_vector_noise", wild_vector)
+    return rng
+
+
+def made(kind, rng):
+    """A model with parameters of any kind, and responses."""
+    chosen = {
+        "alpha": float(rng.choice([0.0, 0.1])),
+        "l1_ratio": float(rng.choice([0.0, 0.5, 1.0])),
+        "privacy": GDP(float(10.0 ** rng.uniform(-1.0, 2.5))),
+        "fit_intercept": bool(rng.random() < 0.7),
+        "anchor": bool(rng.random() < 0.7),
+        "passes": int(rng.integers(1, 6)),
+    }
+    models = {
+        "labels": lambda: (LogisticRegression(**chosen), np.arange(N) % 2),
+        "classes": lambda: (LogisticRegression(classes=(0, 1, 2), **chosen), np.arange(N) % 3),
+        "counts": lambda: (PoissonRegressor(**chosen), np.arange(N) % 3),
+        "sizes": lambda: (GLM(Gamma(), **chosen), 1.0 + np.arange(N) % 3),
+        "numbers": lambda: (GLM(Gaussian(), **chosen), 1.0 + np.arange(N) % 3),
+    }
+    return models[kind]()
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_no_release_can_break_a_fit(wild_releases, kind):
+    X = np.random.default_rng(1).normal(size=(N, D))
+    for index in range(ROUNDS):
+        model, y = made(kind, wild_releases)
+        B = X[:40]
+        public = [
+            PublicMoments.from_rows(B, response=y[:40]),
+            PublicMoments.from_rows(B),
+            PublicMoments.from_mean_cov(np.zeros(D), np.eye(D), n=40),
+        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.set_params(public=public[index % 3]).fit(X, y)
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.intercept_).all()
+        assert model.card_.to_json()
+        assert np.isfinite(model.card_.predicted_error[0])
