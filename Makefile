@@ -12,7 +12,7 @@ LOCK := requirements/dev.txt
 # Tests run in several processes; one thread of linear algebra in each avoids crowding the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
-.PHONY: help setup demo test lint format types contracts unit bench-utility \
+.PHONY: help setup demo test lint format types contracts unit bench-utility bench-speed \
 	experiments experiments-quick lock clean
 
 help: ## list the targets
@@ -37,8 +37,8 @@ $(STAMP): $(LOCK) pyproject.toml
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(STAMP) ## a first private regression, in the terminal
-	@$(BIN)/python -m publicmoments.demo
+demo: $(STAMP) ## plan, fit and report on made-up data, in a few seconds
+	@$(BIN)/pmt demo
 
 test: lint types contracts unit ## lint, types, import contracts, tests and doctests
 
@@ -61,6 +61,11 @@ unit: $(STAMP) ## run tests and doctests
 
 bench-utility: $(STAMP) ## measure accuracy against the alternatives, twenty minutes on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/utility.py --page-folder docs
+
+bench-speed: $(STAMP) ## measure speed beside references, ten minutes on two cores
+	$(BIN)/python benchmarks/speed.py run
+	$(BIN)/python benchmarks/speed.py plot
+	$(BIN)/python benchmarks/speed.py page
 
 experiments: $(STAMP) ## the paper's figures at full size, about half an hour on two cores
 	$(ONE_THREAD) $(BIN)/python -m experiments

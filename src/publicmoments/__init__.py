@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from publicmoments.models.moments.release import release_moments
     from publicmoments.models.moments.sites import combine
     from publicmoments.models.ridge import Ridge
+    from publicmoments.models.storage import load_model, save_model
+    from publicmoments.planner.plans import Plan, plan
     from publicmoments.privacy.account import BudgetExceeded
     from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP
+    from publicmoments.privacy.ledger import Ledger, LedgerError
     from publicmoments.public import PublicMoments
     from publicmoments.report.card import Card
     from publicmoments.warnings_ import PublicMomentsWarning
@@ -25,14 +28,20 @@ __all__ = [
     "ApproxDP",
     "BudgetExceeded",
     "Card",
+    "Ledger",
+    "LedgerError",
     "LogisticRegression",
     "MomentRelease",
+    "Plan",
     "PoissonRegressor",
     "PublicMoments",
     "PublicMomentsWarning",
     "Ridge",
     "combine",
+    "load_model",
+    "plan",
     "release_moments",
+    "save_model",
 ]
 
 __version__ = "0.1.0"
@@ -44,15 +53,21 @@ _HOMES = {
     "Card": "report.card",
     "GDP": "privacy.budgets",
     "GLM": "models.glm.regressors",
+    "Ledger": "privacy.ledger",
+    "LedgerError": "privacy.ledger",
     "LogisticRegression": "models.glm.logistic",
     "MomentRelease": "models.moments.readings",
+    "Plan": "planner.plans",
     "PoissonRegressor": "models.glm.regressors",
     "PublicMoments": "public",
     "PublicMomentsWarning": "warnings_",
     "Ridge": "models.ridge",
     "ZCDP": "privacy.budgets",
     "combine": "models.moments.sites",
+    "load_model": "models.storage",
+    "plan": "planner.plans",
     "release_moments": "models.moments.release",
+    "save_model": "models.storage",
 }
 
 

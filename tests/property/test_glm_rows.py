@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from publicmoments.engines import sum_total
 from publicmoments.factors import RootCurvature, Slope, Spread
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
 from publicmoments.rows import GramRecipe, TotalRecipe
+from tests.helpers import integer_rows
 
 N, P = 6, 2
 RADIUS = 1.7
@@ -71,14 +73,18 @@ def test_weights_alone_keep_rows_within_the_bound(make_scaled, kind):
     @settings(max_examples=150)
     def check(data):
         family, recipe, X, y = data.draw(cases(make_scaled, kind))
-        rows = recipe.integer_rows(X.copy(), y.copy())
+        rows = integer_rows(recipe, X, y)
         squared = [sum(int(entry) ** 2 for entry in row) for row in rows]
         assert max(squared) <= recipe.l2_bound_squared
         # Not because products are cut at the bound: with one far above, rows are as long.
         wide = make_scaled(
-            kind, P, recipe.coef.shape[1], **{**vars(recipe), "l2_bound": 64.0 * recipe.l2_bound}
+            kind,
+            P,
+            recipe.coef.shape[1],
+            **{part.name: getattr(recipe, part.name) for part in fields(recipe)}
+            | {"l2_bound": 64.0 * recipe.l2_bound},
         )
-        longest = np.linalg.norm(wide.integer_rows(X.copy(), y.copy()), axis=1) * wide.grid_unit
+        longest = np.linalg.norm(integer_rows(wide, X, y), axis=1) * wide.grid_unit
         assert longest.max() <= recipe.l2_bound * (1 + 1e-3), family
 
     assert check() is None
@@ -121,5 +127,5 @@ def test_long_rows_are_weighed_not_cut(make_scaled, family):
     predictor = row @ coef
     kept = RADIUS / (5.0 * family.spread(predictor))
     expected = row * kept * family.slope(predictor, y)
-    found = recipe.integer_rows(row.copy(), y.copy()) * recipe.grid_unit
+    found = integer_rows(recipe, row, y) * recipe.grid_unit
     np.testing.assert_allclose(found, expected, atol=2 * recipe.grid_unit)

@@ -12,8 +12,9 @@ from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
 from publicmoments.engines import sum_gram
-from publicmoments.engines.numpy_engine import ROW_MULTIPLE
+from publicmoments.engines.numpy_engine import ROW_MULTIPLE, block_shape
 from publicmoments.privacy import gram_sensitivity
+from tests.helpers import integer_rows
 
 BLOCK = ROW_MULTIPLE
 HOSTILE = st.one_of(
@@ -56,7 +57,7 @@ def table(draw, recipe, n_rows: int) -> np.ndarray:
 def block_of(rows: np.ndarray, recipe) -> np.ndarray:
     """Integer rows of one block."""
     p = recipe.n_design
-    return recipe.integer_rows(rows[:, :p].copy(), rows[:, p:].copy())
+    return integer_rows(recipe, rows[:, :p], rows[:, p:])
 
 
 def python_rows(rows: np.ndarray) -> np.ndarray:
@@ -101,17 +102,22 @@ def test_a_row_does_not_depend_on_the_rest_of_its_block(make_recipe, data):
     assert len(results) == 1
 
 
-@pytest.mark.parametrize("p", [1, 3, 11, 60, 300])
-def test_wide_rows_do_not_depend_on_their_place(make_recipe, p):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("p", [1, 3, 10, 11, 13, 60, 300])
+@pytest.mark.parametrize("n_rows", [BLOCK, 10**6])
+def test_wide_rows_do_not_depend_on_their_place(make_recipe, p, n_rows, dtype):
     rng = np.random.default_rng(p)
     whitener = rng.normal(size=(p, p)) / math.sqrt(p)
-    recipe = make_recipe(p, whitener=whitener, coef=rng.normal(size=(p, 1)))
-    rows = rng.normal(size=(BLOCK, p + 1))
+    recipe = make_recipe(p, whitener=whitener, coef=rng.normal(size=(p, 1)), n_rows=n_rows)
+    rows = rng.normal(size=(block_shape(recipe), p + 1))
     order = rng.permutation(len(rows))
+    columns = rows[:, :p].T.astype(dtype)
+    moved = np.ascontiguousarray(columns[:, order])
     # To the last bit before rounding to integers, which would hide all but the rarest differences.
     with threadpool_limits(limits=1, user_api="blas"):
-        product = rows[:, :p] @ recipe.transform
-        assert (rows[order, :p] @ recipe.transform).tobytes() == product[order].tobytes()
+        transform = recipe.transform.astype(dtype)
+        product = transform @ np.ascontiguousarray(columns)
+        assert (transform @ moved).tobytes() == product[:, order].tobytes()
         assert block_of(rows[order], recipe).tobytes() == block_of(rows, recipe)[order].tobytes()
 
 

@@ -17,6 +17,7 @@ from publicmoments.privacy.noise_law import vector_noise_law
 from publicmoments.privacy.sensitivity import squared_gram_sensitivity
 from publicmoments.release import measure_smallest_eigenvalue
 from publicmoments.rows import GramRecipe, TotalRecipe
+from tests.helpers import integer_rows
 
 BLOCK = ROW_MULTIPLE
 KINDS = [TotalRecipe, GramRecipe]
@@ -77,7 +78,7 @@ def table(draw, recipe, n_rows: int) -> np.ndarray:
 def block_of(rows: np.ndarray, recipe) -> np.ndarray:
     """Integer rows of one block."""
     p = len(recipe.coef)
-    return recipe.integer_rows(rows[:, :p].copy(), rows[:, p:].copy())
+    return integer_rows(recipe, rows[:, :p], rows[:, p:])
 
 
 def summed(rows: np.ndarray, recipe, make_rows) -> np.ndarray:

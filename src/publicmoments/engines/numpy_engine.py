@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from itertools import islice
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
+from publicmoments.engines.algebra import single_threaded
 from publicmoments.engines.exact import ExactGram, ExactTotal
-from publicmoments.rows import PrivateRows, Recipe, ScaledRecipe, WhitenedRows
+from publicmoments.rows import (
+    Block,
+    PrivateRows,
+    Recipe,
+    ScaledRecipe,
+    WhitenedRows,
+    largest_entry,
+    largest_square,
+    scaled_down,
+)
 
-__all__ = ["sum_gram", "sum_total"]
+__all__ = ["add_up", "sum_gram", "sum_total"]
 
 Array = NDArray[np.float64]
+Kind = Literal["gram", "total"]
 
-BLOCK_CELLS = 2**17
-"""Cells of a block: 1 MiB in float64, so that a block and its temporaries stay in cache."""
+BLOCK_CELLS, LEAST_ROWS = 2**17, 1152
+"""Cells of a block, so that it and its temporaries stay in cache; and rows it has in any case, for
+products of shorter ones would be slow."""
+
+SMALL_DIMENSION, SMALL_PRODUCT = 16, 10**6
+"""Multiplications up to which linear algebra has a faster way for small matrices, if it does not
+notice that a matrix is multiplied by its own transpose: a row of zeros keeps it from that."""
 
 ROW_MULTIPLE = 192
 """Rows of a block are a multiple of this, and so of 64 and of 24: kernels of the linear algebra
@@ -65,19 +80,20 @@ def sum_gram(
     **Guarantee.** The result is the integer sum of what the recipe makes of each row, which depends
     on that row alone: replacing one row of the table changes one term of the sum.
 
-    **Why.** A block's product adds integers that stay below 2^53, exact in float64 in any order;
-    blocks are added in 64-bit integers, which hold n times the bound by the recipe's choice of
-    grid. Blocks have one shape, padded with zero rows, and one layout, and the linear algebra
-    runs single-threaded within a block, so a row meets the same arithmetic wherever it stands.
+    **Why.** Products are added while they stay below 2^53, exact in float64 in any order, and then
+    in 64-bit integers, which hold n times the bound by the recipe's choice of grid. Blocks have one
+    shape, padded with zero rows, and one layout, and the linear algebra runs single-threaded
+    within a block, so a row meets the same arithmetic wherever it stands.
 
     **Numerics.** The sum is the same for every number of threads and, with kernels such as those
     of OpenBLAS, for every order of the rows. Another shape of block or another linear algebra
     library may whiten a row with another last bit, and so move an entry that lies within that bit
     of a tie to the next integer. What a row becomes may then depend on where it stands, but never
-    on other rows, and its bound holds: the privacy of the sum is not touched.
+    on other rows, and its bound holds: the privacy of the sum is not touched. A block that holds
+    NaN, infinity or an enormous number is read again with more care, which takes longer.
     """
-    gram = _sum(rows, recipe, lambda bounded: bounded.T @ bounded, block_rows, threads)
-    return ExactGram(gram, rows.n_rows)
+    _check_length(rows, recipe)
+    return ExactGram(add_up(rows, recipe, "gram", block_rows, threads), rows.n_rows)
 
 
 def sum_total(
@@ -88,56 +104,172 @@ def sum_total(
     threads: int | None = None,
 ) -> ExactTotal:
     """Sum the integer rows of a table, exactly; see `sum_gram`, of which all else holds."""
-    total = _sum(rows, recipe, lambda bounded: np.ones(len(bounded)) @ bounded, block_rows, threads)
-    return ExactTotal(total, rows.n_rows)
+    _check_length(rows, recipe)
+    return ExactTotal(add_up(rows, recipe, "total", block_rows, threads), rows.n_rows)
 
 
-def _sum(
+def add_up(
     rows: PrivateRows,
     recipe: Recipe,
-    reduced: Callable[[Array], Array],
-    block_rows: int | None,
-    threads: int | None,
+    kind: Kind,
+    block_rows: int | None = None,
+    threads: int | None = None,
 ) -> NDArray[np.int64]:
-    """Add up what blocks reduce to."""
-    if rows.n_rows != recipe.n_rows:
-        raise ValueError(
-            f"the recipe must be made for the rows it bounds, got n_rows={recipe.n_rows} in the "
-            f"recipe and {rows.n_rows} rows"
-        )
-    wanted = block_rows or min(BLOCK_CELLS // recipe.dimension, rows.n_rows)
-    block_rows = _whole_rows(wanted, recipe)
-    threads = threads or os.cpu_count() or 1
+    """
+    Sum over rows that may be a part of those a recipe is for.
 
-    def part(span: tuple[int, int]) -> NDArray[np.int64]:
-        design, responses = rows.padded_block(*span, block_rows)
-        return reduced(recipe.integer_rows(design, responses)).astype(np.int64)
+    The shape of the blocks is a matter of the recipe, so that sums over the parts of a table, cut
+    in any way, add up to the sum over the whole.
+    """
+    shape = block_shape(recipe, block_rows)
+    work = _Work(rows, recipe, kind, shape)
+    with single_threaded():
+        if rows.n_rows <= shape and isinstance(recipe, ScaledRecipe):
+            desk = _Desk(rows, recipe, kind, shape)
+            return desk.reduced(_only_block(desk, recipe)).astype(np.int64)
+        workers = min(threads or os.cpu_count() or 1, -(-rows.n_rows // shape))
+        if workers == 1:
+            return work.share()
+        with ThreadPoolExecutor(workers) as pool:
+            shares = [pool.submit(work.share) for _ in range(workers)]
+            try:
+                total = np.zeros((), dtype=np.int64)
+                for share in shares:
+                    total = total + share.result()
+                return total
+            finally:
+                work.stop()
 
-    spans = rows.ranges(block_rows)
-    total = np.zeros((), dtype=np.int64)
-    with _linear_algebra().limit(limits=1, user_api="blas"):
-        if rows.n_rows <= block_rows and isinstance(recipe, ScaledRecipe):
-            return reduced(_only_block(rows, recipe, block_rows)).astype(np.int64)
-        with ThreadPoolExecutor(threads) as pool:
-            # A few blocks at a time: what waits to be added is bounded too.
-            while batch := list(islice(spans, 2 * threads)):
-                for block_sum in pool.map(part, batch):
-                    total = total + block_sum
-    return total
+
+def block_shape(recipe: Recipe, wanted: int | None = None) -> int:
+    """Rows of a block: whole multiples, as far as sums over a block stay exact."""
+    if wanted is None:
+        p = recipe.dimension
+        small = SMALL_PRODUCT // (p * (p + 1)) - ROW_MULTIPLE
+        fitting = small if p <= SMALL_DIMENSION else BLOCK_CELLS
+        wanted = min(max(min(fitting, BLOCK_CELLS // p), LEAST_ROWS), recipe.n_rows)
+    multiples = max(1, -(-wanted // ROW_MULTIPLE))
+    return ROW_MULTIPLE * min(multiples, recipe.max_block_rows // ROW_MULTIPLE)
 
 
-def _only_block(rows: PrivateRows, recipe: ScaledRecipe, block_rows: int) -> Array:
+class _Desk:
+    """Where one thread works: blocks that are used again, for making new ones takes time."""
+
+    def __init__(self, rows: PrivateRows, recipe: Recipe, kind: Kind, block_rows: int) -> None:
+        p = recipe.dimension
+        self.rows, self.recipe, self.kind = rows, recipe, kind
+        # Rows are columns, but in memory they mostly stay as in tables: one after the other.
+        order: Literal["C", "F"] = "C" if p <= SMALL_DIMENSION else "F"
+        shape = (rows.n_design, block_rows)
+        self.design: Block = np.empty(shape, dtype=recipe.dtype, order=order)
+        self.responses = np.empty((rows.n_responses, block_rows))
+        self.bounded: Block = np.empty((p, block_rows), dtype=recipe.dtype)
+        if kind == "gram":
+            self.precise = np.zeros((p + (p * (p + 1) * block_rows <= SMALL_PRODUCT), block_rows))
+            self.product = np.empty((len(self.precise), p))
+
+    def integers(self, start: int, stop: int) -> Block:
+        """Integer rows ``start`` to ``stop``."""
+        self.read(start, stop)
+        bounded = self.recipe.integers(self.design, self.responses, out=self.bounded)
+        if bounded is None:
+            divisors = self.read_with_care(start, stop)
+            bounded = self.recipe.integers(self.design, self.responses, divisors, self.bounded)
+        assert bounded is not None, "rows that have been looked at are never refused"
+        return bounded
+
+    def read(self, start: int, stop: int) -> None:
+        """Read rows as they are."""
+        with np.errstate(over="ignore"):
+            self.rows.fill(self.design, self.responses, start, stop)
+
+    def read_with_care(self, start: int, stop: int) -> Array:
+        """
+        Read rows again, and settle those that are not ordinary; return their divisors.
+
+        What is done to a row depends on that row alone: ordinary ones stay as they are, in whatever
+        company.
+        """
+        odd = ~self.recipe.ordinary(self.design, self.responses)
+        design, responses = self.rows.settled(start, stop, self.design.shape[1])
+        divisors = np.ones(len(odd))
+        enormous = design[:, odd]
+        divisors[odd] = scaled_down(enormous, largest_entry(self.recipe.dtype))
+        if not isinstance(self.recipe, ScaledRecipe):
+            smaller = responses[:, odd] / divisors[odd]
+            most = np.sqrt(largest_square(self.recipe.dtype))
+            smaller /= np.maximum(np.abs(smaller).max(axis=0) / most, 1.0)
+            responses[:, odd] = smaller
+        design[:, odd] = enormous
+        self.design[...], self.responses[...] = design, responses
+        return divisors
+
+    def reduced(self, bounded: Block) -> Array:
+        """What a block adds to the sum, exactly."""
+        if self.kind == "total":
+            return np.asarray(bounded.sum(axis=1, dtype=np.float64))
+        p = len(bounded)
+        self.precise[:p] = bounded
+        return np.matmul(self.precise, self.precise[:p].T, out=self.product)[:p]
+
+
+class _Work:
+    """Blocks to be summed, which threads take one after the other."""
+
+    def __init__(self, rows: PrivateRows, recipe: Recipe, kind: Kind, block_rows: int) -> None:
+        self.rows, self.recipe, self.kind, self.block_rows = rows, recipe, kind, block_rows
+        self.starts = iter(range(0, rows.n_rows, block_rows))
+        self.lock = threading.Lock()
+
+    def share(self) -> NDArray[np.int64]:
+        """Sum what this thread gets to."""
+        desk = _Desk(self.rows, self.recipe, self.kind, self.block_rows)
+        total, most = np.zeros((), dtype=np.int64), self.recipe.max_block_rows // self.block_rows
+        exact: Array | float = 0.0
+        for count, start in enumerate(self.left(), 1):
+            stop = min(start + self.block_rows, self.rows.n_rows)
+            exact += desk.reduced(desk.integers(start, stop))
+            if count % most == 0:
+                total, exact = total + np.asarray(exact).astype(np.int64), 0.0
+        return total + np.asarray(exact).astype(np.int64)
+
+    def left(self) -> Iterator[int]:
+        """Starts of the blocks that nobody has taken yet."""
+        while True:
+            with self.lock:
+                start = next(self.starts, None)
+            if start is None:
+                return
+            yield start
+
+    def stop(self) -> None:
+        """Leave the blocks that nobody has taken."""
+        with self.lock:
+            self.starts = iter(())
+
+
+def _only_block(desk: _Desk, recipe: ScaledRecipe) -> Block:
     """
     Integer rows of a table that fits in one block, which stays whitened while the table lives.
 
     An iterative fit sums such a table hundreds of times with other coefficients and nothing else.
     """
-    ready = _READY.get(rows)
-    if ready is None or not ready.serves(recipe, block_rows):
-        design, responses = rows.padded_block(0, rows.n_rows, block_rows)
-        ready = _Ready(recipe.whitener, recipe.radius, recipe.whitened(design), responses)
-        _READY[rows] = ready
-    return recipe.multiplied(ready.whitened, ready.responses)
+    ready = _READY.get(desk.rows)
+    if ready is None or not ready.serves(recipe, desk.design.shape[1]):
+        ready = _READY[desk.rows] = _made_ready(desk, recipe)
+    return recipe.multiplied(ready.whitened, ready.responses, desk.bounded)
+
+
+def _made_ready(desk: _Desk, recipe: ScaledRecipe) -> _Ready:
+    """Whiten the only block."""
+    n_rows = desk.rows.n_rows
+    desk.read(0, n_rows)
+    whitened = recipe.whitened(desk.design, desk.responses)
+    if whitened is None:
+        divisors = desk.read_with_care(0, n_rows)
+        whitened = recipe.whitened(desk.design, desk.responses, divisors)
+    assert whitened is not None, "rows that have been looked at are never refused"
+    return _Ready(recipe.whitener, recipe.radius, recipe.dtype, whitened, desk.responses)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,25 +278,23 @@ class _Ready:
 
     whitener: Array
     radius: float
+    dtype: type
     whitened: WhitenedRows
     responses: Array
 
     def serves(self, recipe: ScaledRecipe, block_rows: int) -> bool:
         """Whether a recipe would whiten the block in the same way."""
         same = self.whitener is recipe.whitener and self.radius == recipe.radius
-        return same and len(self.responses) == block_rows
+        return same and self.dtype == recipe.dtype and self.responses.shape[1] == block_rows
 
 
 _READY: WeakKeyDictionary[PrivateRows, _Ready] = WeakKeyDictionary()
 
 
-@cache
-def _linear_algebra() -> ThreadpoolController:
-    """Find the linear algebra libraries once: the search takes milliseconds."""
-    return ThreadpoolController()
-
-
-def _whole_rows(wanted: int, recipe: Recipe) -> int:
-    """Round up to whole multiples, as far as a block's sum stays exact."""
-    multiples = max(1, -(-wanted // ROW_MULTIPLE))
-    return ROW_MULTIPLE * min(multiples, recipe.max_block_rows // ROW_MULTIPLE)
+def _check_length(rows: PrivateRows, recipe: Recipe) -> None:
+    """A recipe is made for a number of rows."""
+    if rows.n_rows != recipe.n_rows:
+        raise ValueError(
+            f"the recipe must be made for the rows it bounds, got n_rows={recipe.n_rows} in the "
+            f"recipe and {rows.n_rows} rows"
+        )

@@ -11,7 +11,7 @@ from scipy import stats
 
 from publicmoments.models.knowledge import Knowledge
 from publicmoments.models.learning import Lesson
-from publicmoments.planner import Bounds
+from publicmoments.planner.bounds import Bounds
 from publicmoments.release import NoisyGram
 
 __all__ = ["PublicFit", "fit_agreement", "moment_agreement", "public_fit"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from publicmoments.models.belief import CoefBelief
-from publicmoments.planner import Bounds, BoundsRequest, Situation, choose_bounds
+from publicmoments.planner.bounds import Bounds, BoundsRequest, Situation, choose_bounds
 from publicmoments.public import PublicDesign
 from publicmoments.release import RowRecipe
 

@@ -11,10 +11,10 @@ from scipy.stats import norm
 
 from publicmoments.models.belief import CoefBelief
 from publicmoments.models.knowledge import FLAT, Knowledge, belief_without_fit
-from publicmoments.planner import Bounds
+from publicmoments.planner.bounds import Bounds
 from publicmoments.release import NoisyGram
 
-__all__ = ["Lesson", "learned", "read_release"]
+__all__ = ["Lesson", "learned", "read_release", "residual_variances"]
 
 Array = NDArray[np.float64]
 
@@ -241,14 +241,11 @@ def _new_scale(
     Where many residuals were cut, what is left of them understates it: then their spread before
     the cut, less what the step explains, does.
     """
-    p, q = before.coef.shape
+    q = before.coef.shape[1]
     scales = np.empty(q)
     for k in range(q):
         step = lesson.beliefs[k].mean / before.scale[k]
-        cross = released.noisy_gram[:p, p + k] / bounds.weight
-        square = released.noisy_gram[p + k, p + k] / bounds.weight**2
-        left = (square - 2.0 * cross @ step + step @ lesson.moment @ step) / bounds.kept
-        unsure = released.diagonal_sd / bounds.weight**2 / bounds.kept
+        left, unsure = _left_over(step, k, lesson, released, bounds)
         if lesson.spreads[k] > 1.0:
             left = max(left, lesson.spreads[k] - step @ lesson.moment @ step / bounds.kept)
         left, unsure = left * before.scale[k] ** 2, unsure * before.scale[k] ** 2
@@ -260,3 +257,43 @@ def _new_scale(
             min(max(expected, 0.0) + error, lesson.spreads[k] * before.scale[k] ** 2)
         )
     return np.maximum(scales, 1e-9 * before.scale)
+
+
+def _left_over(
+    step: Array, k: int, lesson: Lesson, released: NoisyGram, bounds: Bounds
+) -> tuple[float, float]:
+    """Mean square that a step leaves of response k, and its noise sd, in units of the scale."""
+    p = len(step)
+    cross = released.noisy_gram[:p, p + k] / bounds.weight
+    square = released.noisy_gram[p + k, p + k] / bounds.weight**2
+    left = (square - 2.0 * cross @ step + step @ lesson.moment @ step) / bounds.kept
+    return float(left), released.diagonal_sd / bounds.weight**2 / bounds.kept
+
+
+def residual_variances(
+    before: Knowledge, lesson: Lesson, released: NoisyGram, bounds: Bounds, freedom: float
+) -> Array:
+    """
+    Variances of the responses about the fit, for standard errors.
+
+    What a release shows is less, because limits cut residuals: a normal law tells by how much, from
+    the share that is expected inside. Public residuals, of the given degrees of freedom, tell the
+    same variance, and both are averaged by precision; without any, one sd of noise is added, for
+    variances that are too small would make intervals too short.
+    """
+    q = before.coef.shape[1]
+    share = _clipped_square(float(norm.isf((1.0 - min(bounds.inside, 1.0 - 1e-12)) / 2.0)) ** 2)
+    variances = np.empty(q)
+    for k in range(q):
+        unit = float(before.scale[k]) ** 2 / share
+        left, unsure = _left_over(
+            lesson.beliefs[k].mean / before.scale[k], k, lesson, released, bounds
+        )
+        told, doubt = left * unit, unsure * unit
+        if before.noise_scale is None or not freedom > 0.0:
+            variances[k] = told + doubt
+            continue
+        public = float(before.noise_scale[k]) ** 2
+        trust = doubt**2 / (doubt**2 + 2.0 * public**2 / freedom) if doubt > 0.0 else 0.0
+        variances[k] = (1.0 - trust) * told + trust * public
+    return np.maximum(variances, 1e-18 * before.scale**2)

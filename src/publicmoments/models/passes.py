@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from publicmoments.models.agreement import PublicFit, public_fit
+from publicmoments.models.belief import CoefBelief
 from publicmoments.models.knowledge import Knowledge, plan_pass
-from publicmoments.models.learning import learned, read_release
-from publicmoments.planner import Bounds, BoundsRequest, pass_shares
+from publicmoments.models.learning import learned, read_release, residual_variances
+from publicmoments.planner.bounds import Bounds, BoundsRequest, pass_shares
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
@@ -30,9 +34,17 @@ class PassRecord:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Knowledge after the last pass, the record of every pass, and how public data fitted."""
+    """
+    Knowledge after the last pass, the record of every pass, and how public data fitted.
+
+    ``priors`` are the beliefs that were conditioned on the passes: those before the first one or,
+    for responses that were started again, those before the next. ``variances`` are those of the
+    responses about the fit.
+    """
 
     knowledge: Knowledge
+    priors: tuple[CoefBelief, ...]
+    variances: NDArray[np.float64]
     records: tuple[PassRecord, ...]
     public_fit: PublicFit
     private: bool
@@ -48,7 +60,7 @@ def pass_laws(total: GDP, n_rows: int, dimension: int, passes: int) -> list[Nois
 def run_passes(
     knowledge: Knowledge,
     rows: PrivateRows,
-    total: GDP,
+    account: Account,
     passes: int,
     *,
     restart_passes: int | None = None,
@@ -64,8 +76,8 @@ def run_passes(
         From public inputs.
     rows : PrivateRows
         The private side.
-    total : GDP
-        Budget of all passes together.
+    account : Account
+        Holds the budget of all passes together.
     passes : int
         How many; a public number.
     restart_passes : int, optional
@@ -84,16 +96,17 @@ def run_passes(
     -----
     **Releases.** One noisy Gram matrix a pass, and what follows from them.
 
-    **Guarantee.** The passes compose to at most ``total``, with the neighbours and the exactness
+    **Guarantee.** The passes compose to at most its total, with the neighbours and the exactness
     that `publicmoments.release.release_gram` states for each.
 
     **Why.** A pass subtracts the fit so far, so that its rows are residuals: their scale, and with
     it the noise, falls from pass to pass. Each recipe depends on public inputs and on earlier
     releases only, which adaptive composition covers. The account would refuse an overdraft.
     """
-    account = Account(total)
-    costs = total.split(*pass_shares(passes))
+    costs = account.total.split(*pass_shares(passes))
     records: list[PassRecord] = []
+    priors = list(knowledge.beliefs)
+    freedom = knowledge.effective_n - len(knowledge.coef)
     while costs:
         cost = costs.pop(0)
         final = not costs
@@ -112,8 +125,12 @@ def run_passes(
             fit = public_fit(knowledge, lesson, released, bounds)
             if fit.outgrown and costs and restart_passes is not None:
                 costs = GDP(account.remaining).split(*pass_shares(restart_passes))
+        variances = residual_variances(knowledge, lesson, released, bounds, freedom)
         knowledge = learned(knowledge, lesson, released, bounds, final=final)
+        if not final:
+            for k in np.flatnonzero(lesson.outgrown):
+                priors[k] = knowledge.beliefs[k]
         records.append(
             PassRecord(bounds, scale, cost, released.law, released.rho, released.diagonal_sd)
         )
-    return Measured(knowledge, tuple(records), fit, source.private)
+    return Measured(knowledge, tuple(priors), variances, tuple(records), fit, source.private)

@@ -12,6 +12,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from publicmoments.checks import non_negative, positive_integer
 from publicmoments.models.agreement import PublicFit
 from publicmoments.models.guarantee import ridge_card, spendable
+from publicmoments.models.inference import CoefInference, mean_interval, with_ones
 from publicmoments.models.knowledge import initial_knowledge
 from publicmoments.models.parameters import check_switches, checked_bound
 from publicmoments.models.passes import Measured, pass_laws, run_passes
@@ -22,8 +23,10 @@ from publicmoments.models.shell import (
     matched_moments,
 )
 from publicmoments.models.solve import ridge_coef
-from publicmoments.planner import BoundsRequest
+from publicmoments.models.spread import ridge_parts
+from publicmoments.planner.bounds import BoundsRequest
 from publicmoments.privacy.budgets import Budget
+from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
 from publicmoments.release import noise_source
 from publicmoments.report.card import Card
@@ -38,11 +41,13 @@ PASSES_WITH_FIT, PASSES_WITHOUT_FIT = 2, 4
 PASSES_AFTER_RESTART = 3
 """Passes that are left when the first one shows that the public fit is of no use."""
 
+PARTS = ("noise", "sampling")
+
 MISFIT_Z = 5.0
 """Standard errors from which the public moments are said not to fit."""
 
 
-class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """
     Differentially private ridge regression on unbounded data.
 
@@ -78,6 +83,10 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
         predicted error.
     on_invalid : {"raise", "ignore"}, default="raise"
         NaN or infinity in private rows: refuse, or count each such row as zeros.
+    ledger : Ledger, path or URL, optional
+        Durable account that the budget is charged to before any noise is drawn.
+    dataset : str, optional
+        Name of the private data in the ledger; needed with one.
 
     Attributes
     ----------
@@ -85,6 +94,11 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
         Coefficients.
     intercept_ : float or ndarray of shape (n_responses,)
         Intercept; 0.0 without one.
+    noise_covariance_, sampling_covariance_ : ndarray of shape (m, m) or (n_responses, m, m)
+        Covariance of the m coefficients, the intercept last: what privacy costs, and what a finite
+        number of private and public rows does.
+    residual_scale_ : float or ndarray of shape (n_responses,)
+        Root mean square of the response about the fit; an upper estimate where noise is large.
     card_ : Card
         The privacy card.
     n_features_in_ : int
@@ -99,6 +113,11 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
     from the private rows. The zCDP statement is exact; the Gaussian DP statement carries the extra
     delta on the card. `score` and `predict` are not private in the data passed to them.
 
+    Intervals are for the coefficients that the same penalised problem has in the population. They
+    are those of a normal law with the covariance of what is believed after all releases, to which
+    the sampling error of the private rows is added; public data that count as evidence make them
+    shorter, and wrong where the populations differ. All of it is post-processing.
+
     Examples
     --------
     >>> import numpy as np
@@ -112,6 +131,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
     True
     >>> model.card_.private
     True
+    >>> model.conf_int(0.95).shape
+    (4, 2)
     """
 
     def __init__(
@@ -128,6 +149,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
         response_bound: float | None = None,
         response_weight: float | None = None,
         on_invalid: Literal["raise", "ignore"] = "raise",
+        ledger: LedgerLike = None,
+        dataset: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -140,6 +163,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
         self.response_bound = response_bound
         self.response_weight = response_weight
         self.on_invalid = on_invalid
+        self.ledger = ledger
+        self.dataset = dataset
 
     def fit(self, X: Any, y: Any) -> Ridge:
         """
@@ -147,10 +172,12 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Private features: NumPy, pandas or polars.
-        y : array, series or data frame of shape (n_rows,) or (n_rows, n_responses)
-            Private responses.
+        X : array, data frame or source of shape (n_rows, n_features)
+            Private features: NumPy, pandas, polars or Arrow; or a table that is read where it lies,
+            such as the path of a Parquet file, a Dask or a Spark DataFrame.
+        y : array, series or data frame of shape (n_rows,) or (n_rows, n_responses), str or list
+            Private responses, or the names of their columns in X. Features are then the columns
+            that the public moments name, or all others.
 
         Returns
         -------
@@ -158,6 +185,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
             Itself.
         """
         alpha, privacy, request = self._checked_parameters()
+        X, y = self._by_name(X, several=True, y=y)
         features, responses = as_table(X, "X"), as_responses(y, "y")
         rows = self._private_rows(features, responses, bool(self.fit_intercept))
         public = matched_moments(self.public, features, responses.n_columns)
@@ -168,16 +196,18 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
         passes = self._number_of_passes(has_fit=knowledge.noise_scale is not None)
         dimension = sum(knowledge.coef.shape)
         total = spendable(privacy, lambda whole: pass_laws(whole, rows.n_rows, dimension, passes))
-        measured = run_passes(
-            knowledge,
-            rows,
-            total,
-            passes,
-            restart_passes=PASSES_AFTER_RESTART if self.passes == "auto" else None,
-            request=request,
-            source=source,
-        )
+        with self._account(total, privacy, source) as account:
+            measured = run_passes(
+                knowledge,
+                rows,
+                account,
+                passes,
+                restart_passes=PASSES_AFTER_RESTART if self.passes == "auto" else None,
+                request=request,
+                source=source,
+            )
         self._keep(measured, alpha, features, responses)
+        self._keep_errors(measured, alpha, rows.n_rows, responses.one_dimensional)
         self.card_: Card = ridge_card(
             measured, total, privacy, public, n_rows=rows.n_rows, n_features=features.n_columns
         )
@@ -198,6 +228,35 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
         ndarray of shape (n_rows,) or (n_rows, n_responses)
         """
         return np.asarray(self._feature_values(X) @ self.coef_.T + self.intercept_)
+
+    def predict_interval(self, X: ArrayLike, level: float = 0.95) -> NDArray[np.float64]:
+        """
+        Return intervals for the mean of the response at given features.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        level : float, default=0.95
+            Coverage, in (0, 1).
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2) or (n_rows, n_responses, 2)
+            Lower and upper ends.
+        """
+        values = self._feature_values(X)
+        if self.coef_.ndim == 1:
+            return self._predictor_interval(values, level)
+        noise, sampling = self._parts()
+        design = with_ones(values, bool(self.fit_intercept))
+        return np.stack(
+            [
+                mean_interval(design, design @ estimates, covariance, level)
+                for estimates, covariance in zip(self._estimates(), noise + sampling, strict=True)
+            ],
+            axis=1,
+        )
 
     def _checked_parameters(self) -> tuple[float, Budget, BoundsRequest]:
         """Validate what does not depend on data."""
@@ -226,6 +285,19 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore
         self.coef_: NDArray[np.float64] = coef[0] if responses.one_dimensional else coef
         self.intercept_: Any = float(intercept[0]) if responses.one_dimensional else intercept
         self._keep_names(features)
+
+    def _keep_errors(self, measured: Measured, alpha: float, n_rows: int, one: bool) -> None:
+        """Store what is known of the error of the coefficients."""
+        parts = ridge_parts(measured, alpha, bool(self.fit_intercept), n_rows)
+        noise, sampling = (np.array([getattr(part, name) for part in parts]) for name in PARTS)
+        scale = np.sqrt(measured.variances)
+        self.noise_covariance_ = noise[0] if one else noise
+        self.sampling_covariance_ = sampling[0] if one else sampling
+        self.residual_scale_: Any = float(scale[0]) if one else scale
+
+    def _residual_sd(self) -> float | None:
+        """Spread of a single response about the fit."""
+        return self.residual_scale_ if self.coef_.ndim == 1 else None
 
     def _warn_of_misfit(self, fit: PublicFit, public: PublicMoments) -> None:
         """Warn when the first release is far from what the public moments predict."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal
 
 import numpy as np
@@ -13,11 +14,20 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from publicmoments.models.parameters import check_seed, checked_budget
-from publicmoments.privacy.budgets import Budget
+from publicmoments.privacy.account import Account
+from publicmoments.privacy.budgets import GDP, Budget
+from publicmoments.privacy.ledger import LedgerLike, open_account
 from publicmoments.public import PublicMoments
-from publicmoments.release import PrivateRows, private_rows
+from publicmoments.release import NoiseSource, PrivateRows, private_rows
 from publicmoments.report.card import Card
-from publicmoments.tables import Table, as_labels, as_responses, as_table, match_columns
+from publicmoments.tables import (
+    Table,
+    as_labels,
+    as_responses,
+    as_table,
+    by_name,
+    match_columns,
+)
 from publicmoments.warnings_ import PublicMomentsWarning
 
 __all__ = [
@@ -41,6 +51,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     privacy: Budget | None
     random_state: int | np.random.Generator | np.random.RandomState | None
     on_invalid: Literal["raise", "ignore"]
+    ledger: LedgerLike = None
+    dataset: str | None = None
     card_: Card
 
     def __sklearn_tags__(self) -> Any:
@@ -57,6 +69,24 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 f'on_invalid must be "raise" or "ignore", got on_invalid={self.on_invalid!r}'
             )
         return checked_budget(self.privacy)
+
+    def _by_name(self, X: Any, *, several: bool = False, **given: Any) -> tuple[Any, ...]:
+        """Split X into features and the columns that are called by name; see `by_name`."""
+        public: PublicMoments | None = getattr(self, "public", None)
+        return by_name(X, None if public is None else public.columns, several=several, **given)
+
+    def _account(
+        self, total: GDP, privacy: Budget, source: NoiseSource
+    ) -> AbstractContextManager[Account]:
+        """Open the account of a fit, paid for by the ledger where there is one."""
+        return open_account(
+            self.ledger,
+            self.dataset,
+            total,
+            stated=privacy,
+            private=source.private,
+            note=type(self).__name__,
+        )
 
     def _private_rows(self, features: Table, responses: Table, fit_intercept: bool) -> PrivateRows:
         """Hand the tables to the private side of the door."""

@@ -21,8 +21,8 @@ def mean_squares(rows: PrivateRows) -> tuple[float, float]:
     **Not private.** Nothing that is computed from them is, whatever noise is added later; hence
     every estimator that calls this draws its noise from a source that claims no privacy.
     """
-    design, responses = rows.padded_block(0, rows.n_rows, rows.n_rows)
     n = rows.n_rows
+    design, responses = rows.settled(0, n, n)
     return float((design**2).sum()) / n, float((responses**2).sum()) / n
 
 

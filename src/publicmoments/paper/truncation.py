@@ -11,7 +11,7 @@ from publicmoments.checks import fraction
 from publicmoments.models.shell import check_public, matched_moments
 from publicmoments.paper.radii import truncation_radius
 from publicmoments.public import PublicMoments
-from publicmoments.rows import whitened_rows
+from publicmoments.rows import scaled_down, whitened_rows
 from publicmoments.tables import as_table
 
 __all__ = ["pmt"]
@@ -56,5 +56,7 @@ def pmt(X: Any, public: PublicMoments, *, eta: float = 0.05) -> NDArray[np.float
     rows = np.array(table.values())
     if not np.isfinite(rows).all():
         raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
-    whitened = whitened_rows(rows, design.whitener, radius)
-    return np.asarray(whitened.z * whitened.kept)
+    columns = rows.T
+    divisors = scaled_down(columns)
+    whitened = whitened_rows(design.whitener.T @ columns, radius, divisors)
+    return np.ascontiguousarray((whitened.z * whitened.kept).T)

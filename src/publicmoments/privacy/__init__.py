@@ -1,8 +1,16 @@
-"""What privacy costs: budgets, their exact curves, sensitivity, noise and the account of a fit."""
+"""What privacy costs: budgets, their exact curves, sensitivity, noise, accounts and the ledger."""
 
 from publicmoments.privacy.account import Account, BudgetExceeded
 from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget, compose
 from publicmoments.privacy.curves import gdp_delta, gdp_epsilon, gdp_mu
+from publicmoments.privacy.ledger import (
+    Cap,
+    Entry,
+    Ledger,
+    LedgerAccount,
+    LedgerError,
+    open_account,
+)
 from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
 from publicmoments.privacy.sensitivity import gram_sensitivity
 
@@ -13,6 +21,11 @@ __all__ = [
     "ApproxDP",
     "Budget",
     "BudgetExceeded",
+    "Cap",
+    "Entry",
+    "Ledger",
+    "LedgerAccount",
+    "LedgerError",
     "NoiseLaw",
     "compose",
     "gdp_delta",
@@ -20,4 +33,5 @@ __all__ = [
     "gdp_mu",
     "gram_noise_law",
     "gram_sensitivity",
+    "open_account",
 ]

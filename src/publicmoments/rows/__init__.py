@@ -1,7 +1,14 @@
 """One block of private rows in, bounded integer rows out: whiten, bound, grid."""
 
-from publicmoments.rows.grid import finest_grid, finest_total_grid, squared_bound
-from publicmoments.rows.recipe import Recipe, RowRecipe
+from publicmoments.rows.grid import (
+    Block,
+    finest_grid,
+    finest_total_grid,
+    scaled_down,
+    squared_bound,
+)
+from publicmoments.rows.precision import largest_entry, largest_square
+from publicmoments.rows.recipe import Recipe, RowRecipe, shortened
 from publicmoments.rows.scaled import (
     Factor,
     GramRecipe,
@@ -13,6 +20,7 @@ from publicmoments.rows.scaled import (
 from publicmoments.rows.source import InvalidRows, PrivateRows
 
 __all__ = [
+    "Block",
     "Factor",
     "GramRecipe",
     "InvalidRows",
@@ -24,6 +32,10 @@ __all__ = [
     "WhitenedRows",
     "finest_grid",
     "finest_total_grid",
+    "largest_entry",
+    "largest_square",
+    "scaled_down",
+    "shortened",
     "squared_bound",
     "whitened_rows",
 ]

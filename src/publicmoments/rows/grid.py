@@ -11,6 +11,7 @@ from publicmoments.privacy.noise_law import ENTRY_LIMIT
 
 __all__ = [
     "EXACT_FLOAT_BITS",
+    "Block",
     "finest_grid",
     "finest_total_grid",
     "on_grid",
@@ -18,6 +19,9 @@ __all__ = [
     "scaled_down",
     "squared_bound",
 ]
+
+Block = NDArray[np.float32] | NDArray[np.float64]
+"""Rows of a block as columns, so that what is done to each row is done to long vectors."""
 
 PRODUCT_BITS = 16
 """A radius of 2^16 grid units where products are summed: squared norms stay near 2^32."""
@@ -32,7 +36,7 @@ PULL_BACK = 1.0 - 2.0**-12
 """How much a row above the bound is shortened."""
 
 LARGE = 2.0**64
-"""Rows with a larger entry are scaled down before any product is taken."""
+"""Rows with a larger entry are scaled down before products are taken with care."""
 
 
 def finest_grid(n_rows: int, dimension: int) -> int:
@@ -64,37 +68,45 @@ def rounding_reach(dimension: int) -> float:
     return math.sqrt(dimension) / 2 + 1e-6
 
 
-def scaled_down(design: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def scaled_down(design: NDArray[np.float64], limit: float = LARGE) -> NDArray[np.float64]:
     """
-    Divide rows with large entries by a power of two, in place; return the divisors, if any.
+    Divide rows with large entries by a power of two, in place; return the divisors.
 
-    Entries are then at most 2, so that their products cannot overflow. The steps that are skipped
-    where no row of a block needs them would leave such a block unchanged to the last bit.
+    Parameters
+    ----------
+    design : ndarray of shape (p, rows)
+        Rows are columns.
+    limit : float
+        Entries are large above it.
+
+    Returns
+    -------
+    ndarray of shape (rows,)
+        Entries of rows whose divisor is not 1 are at most 2 afterwards, so that their products
+        cannot overflow.
     """
-    if max(design.max(), -design.min()) <= LARGE:
-        return None
-    largest = np.abs(design).max(axis=1)
+    largest = np.abs(design).max(axis=0)
     _, exponents = np.frexp(largest)
     power = np.ldexp(1.0, np.minimum(exponents, 1023))
-    magnitude: NDArray[np.float64] = np.where(largest > LARGE, power, 1.0)
-    design /= magnitude[:, None]
-    return magnitude
+    divisors: NDArray[np.float64] = np.where(largest > limit, power, 1.0)
+    design /= divisors
+    return divisors
 
 
-def on_grid(rows: NDArray[np.float64], l2_bound_squared: int) -> NDArray[np.float64]:
+def on_grid(rows: Block, l2_bound_squared: int) -> Block:
     """
     Round to integers and enforce the bound on their squared norms, in place.
 
     Parameters
     ----------
-    rows : ndarray of shape (rows, dimension)
-        In grid units; any floats, NaN included.
+    rows : ndarray of float32 or float64, shape (dimension, rows)
+        Rows are columns, in grid units; any floats, NaN included.
     l2_bound_squared : int
-        At most 2^53.
+        At most 2^53, and at most 2^40 for float32.
 
     Returns
     -------
-    ndarray of shape (rows, dimension)
+    ndarray of shape (dimension, rows)
         The same array: integers, of squared norm at most the bound.
 
     Notes
@@ -105,16 +117,27 @@ def on_grid(rows: NDArray[np.float64], l2_bound_squared: int) -> NDArray[np.floa
     exact integer, is at most the bound.
 
     **Why.** Sums of squares are exact in float64 up to 2^53, and beyond that the row is far above
-    the bound in any case. A row above it is shortened toward zero; one that would still be above
-    it, or is not a number, becomes zero. The comparisons are written so that NaN counts as above.
+    the bound in any case. In float32 a sum of k squares is off by less than k 2^-23 of itself, and
+    so is what only a row below the bound less that share can show; all others are looked at in
+    float64. A row above the bound is shortened toward zero; one that would still be above it, or
+    is not a number, becomes zero. The comparisons are written so that NaN counts as above.
 
     **Numerics.** Rounding is to the nearest integer: rounding toward zero would shrink the sums.
     """
     np.rint(rows, out=rows)
-    squared = np.einsum("ij,ij->i", rows, rows)
+    squared = np.einsum("ij,ij->j", rows, rows)
+    doubt = 0.0 if rows.dtype == np.float64 else (len(rows) + 8) * 2.0**-23
+    suspects = np.flatnonzero(~(squared <= l2_bound_squared * (1.0 - doubt)))
+    if len(suspects):
+        rows[:, suspects] = _enforced(rows[:, suspects].astype(np.float64), l2_bound_squared)
+    return rows
+
+
+def _enforced(rows: NDArray[np.float64], l2_bound_squared: int) -> NDArray[np.float64]:
+    """Shorten the integer rows that are above the bound, or set them to zero."""
+    squared = np.einsum("ij,ij->j", rows, rows)
     above = ~(squared <= l2_bound_squared)
-    if above.any():
-        nearly = squared * PULL_BACK**2 <= l2_bound_squared * (1 - 1e-9)
-        rows[above & nearly] = np.trunc(rows[above & nearly] * PULL_BACK)
-        rows[above & ~nearly] = 0.0
+    nearly = squared * PULL_BACK**2 <= l2_bound_squared * (1 - 1e-9)
+    rows[:, above & nearly] = np.trunc(rows[:, above & nearly] * PULL_BACK)
+    rows[:, above & ~nearly] = 0.0
     return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 from publicmoments.checks import positive, positive_integer
 from publicmoments.rows.grid import (
     EXACT_FLOAT_BITS,
+    Block,
     finest_grid,
     on_grid,
-    scaled_down,
     squared_bound,
 )
+from publicmoments.rows.precision import largest_square, whitening_dtype
 
-__all__ = ["Recipe", "RowRecipe"]
+__all__ = ["Recipe", "RowRecipe", "shortened"]
 
 Array = NDArray[np.float64]
-
-HUGE = 2.0**500
-"""Bound on responses whose squares are to be taken."""
 
 
 class Recipe(Protocol):
@@ -43,6 +41,8 @@ class Recipe(Protocol):
         Bound on the squared norm of every integer row.
     max_block_rows : int
         Most rows whose sum in float64 is still exact.
+    dtype : type
+        Floats that blocks are to be handed over in.
     """
 
     @property
@@ -60,13 +60,45 @@ class Recipe(Protocol):
     @property
     def max_block_rows(self) -> int: ...  # noqa: D102
 
-    def integer_rows(self, design: Array, responses: Array) -> Array:
-        """
-        Return the bounded integer rows of a block, as integer-valued float64.
+    @property
+    def dtype(self) -> Any: ...  # noqa: D102
 
-        Both arrays may be overwritten. Each output row depends on its own input row only, and its
-        squared norm is at most ``l2_bound_squared``, whatever the floats: NaN and infinity in the
-        design become zero rows. Owed by the caller: blocks of one fixed shape, so that the linear
+    def ordinary(self, design: Block, responses: Array) -> NDArray[np.bool_]:
+        """Tell which rows of a block are neither enormous nor without a number."""
+        ...
+
+    def integers(
+        self,
+        design: Block,
+        responses: Array,
+        divisors: Array | None = None,
+        out: Block | None = None,
+    ) -> Block | None:
+        """
+        Return the bounded integer rows of a block, of shape (dimension, rows).
+
+        Parameters
+        ----------
+        design : ndarray of ``dtype``, shape (p, rows)
+            Rows x as columns; a transposed array in the order of its rows is the fastest.
+        responses : ndarray of shape (q, rows)
+            Their responses.
+        divisors : ndarray of shape (rows,), optional
+            What rows that are not ordinary have been divided by, and 1 for others. Without it
+            nobody has looked at the rows.
+        out : ndarray of ``dtype``, shape (dimension, rows), optional
+            Where to put them.
+
+        Returns
+        -------
+        ndarray of integers in floats, or None
+            None where nobody has looked at the rows and not all of them are ordinary.
+
+        Notes
+        -----
+        Each output row depends on its own input row only, and its squared norm is at most
+        ``l2_bound_squared``, whatever the floats. Ordinary rows become the same integers with
+        divisors and without. Owed by the caller: blocks of one fixed shape, so that the linear
         algebra treats each row alike.
         """
         ...
@@ -113,11 +145,11 @@ class RowRecipe:
     by the caller: every number here is public or the output of a paid release.
 
     **Guarantee.** `l2_bound_squared` bounds the squared norm of every integer row that
-    `integer_rows` returns, as an integer and without exception; n times it is below 2^62, so that
+    `integers` returns, as an integer and without exception; n times it is below 2^62, so that
     no sum over the rows leaves 64-bit integers, whatever the rows are.
 
     **Why.** ||c z|| <= x_radius <= R leaves room for v, and ||r|| <= R is 2^bits grid units.
-    Rounding moves a vector of p + q entries by at most sqrt(p + q) / 2 units. `integer_rows` checks
+    Rounding moves a vector of p + q entries by at most sqrt(p + q) / 2 units. `integers` checks
     the integers themselves, so that no rounding error upstream can break the bound.
     """
 
@@ -156,11 +188,6 @@ class RowRecipe:
                 f"weight={self.weight!r}; rescale the whitener and scale"
             )
 
-    @cached_property
-    def transform(self) -> NDArray[np.float64]:
-        """Whitener and coef side by side: one product gives z and the fit."""
-        return np.concatenate([self.whitener, self.coef], axis=1)
-
     @property
     def n_design(self) -> int:
         """Number of whitened columns p, the intercept included."""
@@ -192,20 +219,37 @@ class RowRecipe:
         """Most rows whose float64 Gram matrix is still exact."""
         return int(2**EXACT_FLOAT_BITS // self.l2_bound_squared)
 
-    def integer_rows(self, design: Array, responses: Array) -> Array:
+    @cached_property
+    def transform(self) -> Array:
+        """What x is multiplied by from the left: z comes out, and minus its weighted fit."""
+        fit = -self.coef * (self.weight / self.scale)
+        return np.ascontiguousarray(np.concatenate([self.whitener, fit], axis=1).T)
+
+    @cached_property
+    def dtype(self) -> Any:
+        """Float32 where that is precise enough, by public numbers."""
+        return whitening_dtype(self.transform, self.whitener, self.grid_unit)
+
+    @cached_property
+    def _mixing(self) -> Block:
+        """The transform in the floats of the blocks."""
+        return self.transform.astype(self.dtype)
+
+    def ordinary(self, design: Block, responses: Array) -> NDArray[np.bool_]:
+        """Tell which rows of a block are neither enormous nor without a number."""
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            _, _, squared, squares = self._mixed(design, responses, None)
+            return self._sound(squared, squares)
+
+    def integers(
+        self,
+        design: Block,
+        responses: Array,
+        divisors: Array | None = None,
+        out: Block | None = None,
+    ) -> Block | None:
         """
-        Return the bounded integer rows of a block; see `Recipe.integer_rows`.
-
-        Parameters
-        ----------
-        design : ndarray of shape (rows, p)
-            Private rows, with the column of ones where the recipe has an intercept.
-        responses : ndarray of shape (rows, q)
-            Their responses. An infinite one is shortened as a huge one is.
-
-        Returns
-        -------
-        ndarray of shape (rows, p + q)
+        Return the bounded integer rows of a block; see `Recipe.integers`.
 
         Notes
         -----
@@ -213,28 +257,78 @@ class RowRecipe:
 
         **Guarantee.** That of `on_grid`, which enforces the bound on the integers themselves.
 
-        **Numerics.** What `scaled_down` divides a row by returns with c, of which it is a part.
+        **Numerics.** What a row has been divided by returns with c, of which it is a part.
         """
         p = self.n_design
         with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
-            divisors = scaled_down(design)
-            if divisors is not None:
-                responses /= divisors[:, None]
-            bounded = design @ self.transform
-            z, u = bounded[:, :p], bounded[:, p:]
-            whole = 1.0 if divisors is None else divisors
-            factor = np.minimum(whole, self.x_radius / np.sqrt(np.einsum("ij,ij->i", z, z)))
-            np.subtract(responses, u, out=u)
-            u *= self.weight / self.scale
-            bounded *= (factor / self.grid_unit)[:, None]
-            _shorten_responses(z, u, 2.0**self.grid_bits)
+            bounded, u, squared, squares = self._mixed(design, responses, out)
+            if divisors is None and not self._sound(squared, squares).all():
+                return None
+            factor, room = self.multipliers(squared, 1.0 if divisors is None else divisors)
+            bounded[:p] *= factor.astype(self.dtype, copy=False)
+            u *= factor
+            bounded[p:] = shortened(u, room)
             return on_grid(bounded, self.l2_bound_squared)
 
+    def multipliers(self, squared: Any, whole: Any, xp: Any = np) -> tuple[Any, Any]:
+        """
+        Return what brings rows to their bounded length in grid units, and the room that is left.
 
-def _shorten_responses(z: Array, u: Array, radius: float) -> None:
-    """Shorten the responses, in place, until the whole row is no longer than the radius."""
-    # Their squares must not overflow; nothing this large keeps its size in any case.
-    np.clip(u, -HUGE, HUGE, out=u)
-    room = np.sqrt(np.maximum(radius**2 - np.einsum("ij,ij->i", z, z), 0.0))
-    length = np.sqrt(np.einsum("ij,ij->i", u, u))
-    u *= np.minimum(1.0, room / np.maximum(length, 1.0))[:, None]
+        Parameters
+        ----------
+        squared : array of shape (rows,)
+            Squared lengths of z.
+        whole : array of shape (rows,)
+            What brings z to the length of the row.
+        xp : module
+            Array library of the arguments, with the names of the array API.
+
+        Returns
+        -------
+        tuple of arrays of shape (rows,)
+            Multiplier of the row, and the length that its residuals may have then.
+        """
+        length = xp.sqrt(squared)
+        factor = xp.minimum(self.x_radius / length, whole)
+        factor /= self.grid_unit
+        length *= factor
+        length *= length
+        return factor, xp.sqrt(xp.clip(4.0**self.grid_bits - length, 0.0, None))
+
+    def _mixed(
+        self, design: Block, responses: Array, out: Block | None
+    ) -> tuple[Block, Array, Array, Array]:
+        """Whitened rows with room for responses below, weighted residuals, squares of both."""
+        p = self.n_design
+        mixed = np.matmul(self._mixing, design, out=out)
+        u = responses * (self.weight / self.scale)[:, None]
+        u += mixed[p:]
+        squared = np.einsum("ij,ij->j", mixed[:p], mixed[:p]).astype(np.float64)
+        return mixed, u, squared, np.einsum("ij,ij->j", u, u)
+
+    def _sound(self, squared: Array, squares: Array) -> NDArray[np.bool_]:
+        """Rows whose whitened features and residuals are of ordinary size."""
+        return np.asarray(squared + squares < largest_square(self.dtype))
+
+
+def shortened(u: Any, room: Any, xp: Any = np) -> Any:
+    """
+    Return residuals, no longer than the room there is for them.
+
+    Parameters
+    ----------
+    u : array of shape (q, rows)
+        Residuals in grid units.
+    room : array of shape (rows,)
+        Largest lengths.
+    xp : module
+        Array library of the arguments.
+
+    Returns
+    -------
+    array of shape (q, rows)
+    """
+    if u.shape[0] == 1:
+        return xp.clip(u, -room, room)
+    length = xp.sqrt(xp.sum(u * u, axis=0))
+    return u * xp.clip(room / xp.clip(length, 1.0, None), None, 1.0)

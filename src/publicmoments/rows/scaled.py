@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 from publicmoments.checks import positive, positive_integer
 from publicmoments.rows.grid import (
     EXACT_FLOAT_BITS,
+    Block,
     finest_grid,
     finest_total_grid,
     on_grid,
     rounding_reach,
-    scaled_down,
 )
+from publicmoments.rows.precision import largest_square, whitening_dtype
 
 __all__ = [
     "Factor",
@@ -42,21 +44,21 @@ class Factor(Protocol):
 
 class WhitenedRows(NamedTuple):
     """
-    Whitened rows of a block, those with huge entries divided by a power of two.
+    Whitened rows of a block, as columns; those with huge entries divided by a power of two.
 
     Parameters
     ----------
-    z : ndarray of shape (rows, p)
+    z : ndarray of shape (p, rows)
         The rows.
     length : ndarray of shape (rows,)
         Their lengths.
-    kept : ndarray of shape (rows, 1)
+    kept : ndarray of shape (rows,)
         ``z * kept`` are the rows, shortened to the radius where they are longer.
-    whole : ndarray of shape (rows, 1)
+    whole : ndarray of shape (rows,)
         ``z * whole`` are the rows in full.
     """
 
-    z: Array
+    z: Block
     length: Array
     kept: Array
     whole: Array
@@ -163,37 +165,90 @@ class ScaledRecipe(ABC):
         """Integer bound on the squared norm of an integer row."""
         return int(4**self.grid_bits)
 
-    def integer_rows(self, design: Array, responses: Array) -> Array:
-        """Return the bounded integer rows of a block; see `Recipe.integer_rows`."""
-        return self.multiplied(self.whitened(design), responses)
+    @cached_property
+    def dtype(self) -> Any:
+        """Float32 where that is precise enough, by public numbers."""
+        unit = min(self.radius, self.l2_bound) / 2.0**self.grid_bits
+        return whitening_dtype(self.whitener.T, self.whitener, unit)
 
-    def whitened(self, design: Array) -> WhitenedRows:
+    @cached_property
+    def _mixing(self) -> Block:
+        """The whitener in the floats of the blocks."""
+        return np.ascontiguousarray(self.whitener.T, dtype=self.dtype)
+
+    def ordinary(self, design: Block, responses: Array) -> NDArray[np.bool_]:
+        """Tell which rows of a block are neither enormous nor without a number."""
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            return self._sound(whitened_rows(self._mixing @ design, self.radius), responses)
+
+    def integers(
+        self,
+        design: Block,
+        responses: Array,
+        divisors: Array | None = None,
+        out: Block | None = None,
+    ) -> Block | None:
+        """Return the bounded integer rows of a block; see `Recipe.integers`."""
+        whitened = self.whitened(design, responses, divisors)
+        return None if whitened is None else self.multiplied(whitened, responses, out)
+
+    def whitened(
+        self, design: Block, responses: Array, divisors: Array | None = None
+    ) -> WhitenedRows | None:
         """Whiten a block: what does not depend on the coefficients and can be kept."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            return whitened_rows(design, self.whitener, self.radius)
+            whitened = whitened_rows(self._mixing @ design, self.radius, divisors)
+        if divisors is None and not self._sound(whitened, responses).all():
+            return None
+        return whitened
 
-    def multiplied(self, rows: WhitenedRows, responses: Array) -> Array:
+    def _sound(self, rows: WhitenedRows, responses: Array) -> NDArray[np.bool_]:
+        """Rows of ordinary length, with numbers for responses."""
+        most = math.sqrt(largest_square(self.dtype))
+        return np.asarray((rows.length < most) & np.isfinite(responses).all(axis=0))
+
+    def multiplied(self, rows: WhitenedRows, responses: Array, out: Block | None = None) -> Block:
         """Multiply whitened rows by their factors and put them on the grid; nothing is changed."""
         z = rows.z
         with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
-            kept, predictor = rows.kept, z @ self.coef
-            predictor *= rows.whole if self.whole_predictor else kept
-            if self.spread is not None:
-                length = rows.length[:, None] * self.spread(predictor, responses)
-                kept = np.minimum(rows.whole, self.radius / length)
-            factors = self.factor(predictor, responses)
-            # Sizes apart from directions: the square of an enormous factor would overflow.
-            largest = np.abs(factors).max(axis=1, keepdims=True)
-            factors = factors / largest
-            size = np.sqrt(np.einsum("ij,ij->i", factors, factors)) * rows.length
-            most = 2.0**self.grid_bits - rounding_reach(self.dimension)
-            factors *= np.minimum(largest * (kept / self.grid_unit), (most / size)[:, None])
-            products = (
-                z * factors
-                if factors.shape[1] == 1
-                else (z[:, :, None] * factors[:, None, :]).reshape(len(z), -1)
-            )
+            predictor = (self.coef.T.astype(self.dtype) @ z).astype(np.float64)
+            factors = self.multipliers(predictor, rows, responses)
+            scaled = factors.astype(self.dtype, copy=False)
+            products = np.empty((self.dimension, z.shape[1]), z.dtype) if out is None else out
+            shape = (*self.coef.shape, z.shape[1])
+            np.multiply(z[:, None, :], scaled[None, :, :], out=products.reshape(shape))
             return on_grid(products, self.l2_bound_squared)
+
+    def multipliers(self, predictor: Array, rows: WhitenedRows, responses: Array) -> Array:
+        """
+        Return what whitened rows are multiplied by, in grid units.
+
+        Parameters
+        ----------
+        predictor : ndarray of shape (k, rows)
+            Linear predictors of ``rows.z``, overwritten by those of the rows themselves.
+        rows : WhitenedRows
+            Of which only the lengths are looked at.
+        responses : ndarray of shape (q, rows)
+            The responses.
+
+        Returns
+        -------
+        ndarray of shape (k, rows)
+        """
+        kept, by_row = rows.kept, responses.T
+        predictor *= rows.whole if self.whole_predictor else kept
+        if self.spread is not None:
+            length = rows.length * self.spread(predictor.T, by_row)[:, 0]
+            kept = np.minimum(rows.whole, self.radius / length)
+        factors = np.ascontiguousarray(self.factor(predictor.T, by_row).T)
+        # Sizes apart from directions: the square of an enormous factor would overflow.
+        largest = np.abs(factors).max(axis=0)
+        factors = factors / largest
+        size = np.sqrt(np.einsum("ij,ij->j", factors, factors)) * rows.length
+        most = 2.0**self.grid_bits - rounding_reach(self.dimension)
+        factors *= np.minimum(largest * (kept / self.grid_unit), most / size)
+        return np.asarray(factors)
 
 
 class TotalRecipe(ScaledRecipe):
@@ -224,27 +279,25 @@ class GramRecipe(ScaledRecipe):
         return int(2**EXACT_FLOAT_BITS // self.l2_bound_squared)
 
 
-def whitened_rows(design: Array, whitener: Array, radius: float) -> WhitenedRows:
+def whitened_rows(z: Block, radius: float, divisors: Array | None = None) -> WhitenedRows:
     """
-    Whiten rows, and say what brings each to its length and to at most the radius.
+    Say what brings whitened rows to their lengths, and to at most the radius.
 
     Parameters
     ----------
-    design : ndarray of shape (rows, p)
-        May be overwritten.
-    whitener : ndarray of shape (p, p)
-        Rows are whitened from the right.
+    z : ndarray of shape (p, rows)
+        Whitened rows as columns.
     radius : float
         May be infinite.
+    divisors : ndarray of shape (rows,), optional
+        What the rows have been divided by; 1 by default.
 
     Returns
     -------
     WhitenedRows
     """
-    divisors = scaled_down(design)
-    z = design @ whitener
-    length = np.sqrt(np.einsum("ij,ij->i", z, z))
-    whole = np.ones((len(z), 1)) if divisors is None else divisors[:, None]
+    length = np.sqrt(np.einsum("ij,ij->j", z, z).astype(np.float64))
+    whole = np.ones(z.shape[1]) if divisors is None else divisors
     with np.errstate(divide="ignore", invalid="ignore"):
-        kept = np.minimum(whole, (radius / length)[:, None])
+        kept = np.minimum(whole, radius / length)
     return WhitenedRows(z, length, kept, whole)

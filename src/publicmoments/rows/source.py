@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.tables import Table
+from publicmoments.rows.grid import Block
+from publicmoments.sources import Frame
+from publicmoments.tables import Table, device_array
 
 __all__ = ["InvalidRows", "PrivateRows"]
 
-Block = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+Array = NDArray[np.float64]
 
 
 class InvalidRows(ValueError):
@@ -56,6 +59,20 @@ class PrivateRows:
         return self.features.n_rows
 
     @property
+    def frame(self) -> Frame | None:
+        """Where the rows live, if not in memory."""
+        return self.features.frame
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the features live on a device, or in another array library."""
+        return device_array(self.features) is not None
+
+    def on(self, piece: Any) -> PrivateRows:
+        """Return the rows of one piece of the frame, read in the same way."""
+        return replace(self, features=self.features.on(piece), responses=self.responses.on(piece))
+
+    @property
     def n_design(self) -> int:
         """Columns of a design block, the intercept included."""
         return self.features.n_columns + self.fit_intercept
@@ -65,45 +82,38 @@ class PrivateRows:
         """Columns of a response block."""
         return self.responses.n_columns
 
-    def ranges(self, block_rows: int) -> Iterator[tuple[int, int]]:
-        """Cut the rows into consecutive ranges of at most ``block_rows``."""
-        for start in range(0, self.n_rows, block_rows):
-            yield start, min(start + block_rows, self.n_rows)
-
-    def padded_block(self, start: int, stop: int, block_rows: int) -> Block:
+    def fill(self, design: Block, responses: Array, start: int, stop: int) -> None:
         """
-        Return rows ``start`` to ``stop`` as fresh arrays of ``block_rows`` rows, zeros at the end.
+        Write rows ``start`` to ``stop`` to the columns of a block, and zeros behind them.
 
-        The layout is the same whatever the source, and a padding row has no influence: it is all
-        zeros, the intercept column included.
+        A padding row has no influence: it is all zeros, the intercept included. Cells are taken as
+        they are; see `settled`.
         """
         d, count = self.features.n_columns, stop - start
-        design = np.zeros((block_rows, self.n_design))
-        responses = np.zeros((block_rows, self.n_responses))
-        design[:count, :d] = self.features.block(start, stop)
-        responses[:count] = self.responses.block(start, stop)
-        if self.fit_intercept:
-            design[:count, d] = 1.0
-        self._settle_invalid(design, responses)
+        design[:d, :count] = self.features.block(start, stop).T
+        design[d:, :count] = 1.0
+        design[:, count:] = 0.0
+        responses[:, :count] = self.responses.block(start, stop).T
+        responses[:, count:] = 0.0
+
+    def settled(self, start: int, stop: int, block_rows: int) -> tuple[Array, Array]:
+        """Return the same in float64, rows with NaN or infinity being refused or zero."""
+        design = np.empty((self.n_design, block_rows))
+        responses = np.empty((self.n_responses, block_rows))
+        self.fill(design, responses, start, stop)
+        sound = np.isfinite(design).all(axis=0) & np.isfinite(responses).all(axis=0)
+        if not (self.ignore_invalid or sound.all()):
+            raise InvalidRows(self._complaint(design, responses))
+        design[:, ~sound], responses[:, ~sound] = 0.0, 0.0
         return design, responses
 
-    def _settle_invalid(self, design: NDArray[np.float64], responses: NDArray[np.float64]) -> None:
-        """Refuse rows with NaN or infinity, or zero them, as the user chose."""
-        if np.isfinite(design).all() and np.isfinite(responses).all():
-            return
-        if not self.ignore_invalid:
-            raise InvalidRows(self._complaint(design, responses))
-        sound = np.isfinite(design).all(axis=1) & np.isfinite(responses).all(axis=1)
-        design[~sound] = 0.0
-        responses[~sound] = 0.0
-
-    def _complaint(self, design: NDArray[np.float64], responses: NDArray[np.float64]) -> str:
+    def _complaint(self, design: Array, responses: Array) -> str:
         """Name the parameter and columns, never rows or values."""
         places = []
         for name, table, block in (("X", self.features, design), ("y", self.responses, responses)):
-            bad = np.flatnonzero(~np.isfinite(block).all(axis=0))
-            if len(bad):
-                labels = [str(j) if table.columns is None else table.columns[j] for j in bad]
+            which = np.flatnonzero(~np.isfinite(block).all(axis=1))
+            if len(which):
+                labels = [str(j) if table.columns is None else table.columns[j] for j in which]
                 places.append(f"{name} (column {', '.join(labels)})")
         return (
             f"Input contains NaN or infinity: {' and '.join(places)}; drop or fill such rows, or "

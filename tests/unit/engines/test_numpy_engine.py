@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from publicmoments.engines import ExactGram, sum_gram
-from publicmoments.engines.numpy_engine import ROW_MULTIPLE, _whole_rows
+from publicmoments.engines.numpy_engine import ROW_MULTIPLE, block_shape
 from publicmoments.rows import InvalidRows
+from tests.helpers import block_rows
 
 MEBIBYTE = 2**20
 N_ROWS, N_COLUMNS = 400_000, 20
@@ -19,7 +20,7 @@ def reference(rows, recipe) -> list[list[int]]:
     """Sum over single rows, in Python integers."""
     total = np.zeros((recipe.dimension, recipe.dimension), dtype=object)
     for start in range(rows.n_rows):
-        row = recipe.integer_rows(*rows.padded_block(start, start + 1, 1))[0].astype(int)
+        row = block_rows(recipe, rows, start, start + 1, 1)[0].astype(int)
         total += np.outer(row, row).astype(object)
     return total.tolist()
 
@@ -49,8 +50,7 @@ def test_any_number_of_rows_and_blocks(make_rows, make_recipe, n_rows, block_row
 
 def test_more_rows_than_a_default_block(make_rows, make_recipe):
     recipe = make_recipe(n_rows=100_001)
-    default = _whole_rows(2**17 // recipe.dimension, recipe)
-    assert 2 * default < 100_001
+    assert 2 * block_shape(recipe) < 100_001
     # Rows in turn (3, 0 | 0) and (0, 3 | 4): sums known in closed form.
     X, y = np.zeros((100_001, 2)), np.zeros(100_001)
     X[::2, 0], X[1::2, 1], y[1::2] = 3.0, 3.0, 4.0
@@ -66,10 +66,10 @@ def test_more_rows_than_a_default_block(make_rows, make_recipe):
 @pytest.mark.parametrize("wanted", [1, 191, 192, 193, 5000, 2**21 - 1, 10**9])
 def test_blocks_are_whole_multiples_and_exact(make_recipe, wanted):
     recipe = make_recipe()
-    block_rows = _whole_rows(wanted, recipe)
-    assert block_rows % ROW_MULTIPLE == 0
-    assert block_rows * recipe.l2_bound_squared <= 2**53
-    assert block_rows >= min(wanted, 10**6)
+    size = block_shape(recipe, wanted)
+    assert size % ROW_MULTIPLE == 0
+    assert size * recipe.l2_bound_squared <= 2**53
+    assert size >= min(wanted, 10**6)
 
 
 def test_a_block_of_rows_at_the_bound_is_exact(make_rows, make_recipe):

@@ -7,6 +7,7 @@ import pytest
 
 from publicmoments.engines import ExactTotal, sum_gram, sum_total
 from publicmoments.rows import GramRecipe, InvalidRows, TotalRecipe
+from tests.helpers import block_rows
 
 UNIT = 2**23
 """Grid units in one, for totals with a bound of 8."""
@@ -20,7 +21,7 @@ def reference(rows, recipe) -> list[int]:
     """Sum over single rows, in Python integers."""
     total = [0] * recipe.dimension
     for start in range(rows.n_rows):
-        row = recipe.integer_rows(*rows.padded_block(start, start + 1, 1))[0]
+        row = block_rows(recipe, rows, start, start + 1, 1)[0]
         total = [so_far + int(entry) for so_far, entry in zip(total, row, strict=True)]
     return total
 
@@ -156,8 +157,8 @@ def test_the_same_table_serves_sums_and_products(make_rows, make_scaled):
     ):
         recipe = make_scaled(kind, whitener=whitener, factor=residual, n_rows=2)
         fresh = make_rows(X, np.ones(2))
-        for block_rows in (None, 384):
-            first, second = (add_up(t, recipe, block_rows=block_rows) for t in (used, fresh))
+        for size in (None, 384):
+            first, second = (add_up(t, recipe, block_rows=size) for t in (used, fresh))
             assert getattr(first, name).tolist() == getattr(second, name).tolist()
 
 

@@ -8,7 +8,8 @@ import pytest
 from publicmoments import GDP, PublicMoments
 from publicmoments.models.knowledge import initial_knowledge, plan_pass
 from publicmoments.models.passes import run_passes
-from publicmoments.planner import BoundsRequest
+from publicmoments.planner.bounds import BoundsRequest
+from publicmoments.privacy import Account
 from publicmoments.release import grid_bound, noise_source, private_rows
 from publicmoments.tables import as_responses, as_table
 
@@ -42,7 +43,7 @@ def measured(knowledge, passes, mu, n=20_000, seed=1, noise_seed=0):
         run_passes(
             knowledge,
             rows_of(X, y),
-            GDP(mu),
+            Account(GDP(mu)),
             passes,
             request=BoundsRequest(),
             source=noise_source(noise_seed),

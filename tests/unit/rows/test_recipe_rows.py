@@ -5,12 +5,14 @@ import math
 import numpy as np
 import pytest
 
+from tests.helpers import integer_rows
+
 LARGEST = np.finfo(float).max
 
 
 def integers(X, Y, recipe) -> list[list[int]]:
     """Integer rows of one block as Python integers, leaving the input alone."""
-    bounded = recipe.integer_rows(np.array(X, dtype=float), np.array(Y, dtype=float))
+    bounded = integer_rows(recipe, X, np.array(Y, dtype=float))
     assert not np.isnan(bounded).any()
     return [[int(entry) for entry in row] for row in bounded]
 
@@ -74,7 +76,8 @@ def test_rounding_is_to_nearest(make_recipe):
     X, Y = rng.uniform(-2, 2, size=(20_000, 2)), rng.uniform(-3, 3, size=(20_000, 1))
     exact = np.concatenate([X, Y], axis=1) / recipe.grid_unit
     rounded = np.array(integers(X, Y, recipe), dtype=float)
-    assert np.abs(rounded - exact).max() <= 0.5 + 1e-6
+    # Half a unit, and what float32 adds.
+    assert np.abs(rounded - exact).max() <= 0.51
     # Rounding toward zero would shrink each squared entry by about its size.
     excess = np.mean(rounded**2 - exact**2, axis=0)
     assert np.all(np.abs(excess) < 0.05 * np.mean(np.abs(exact), axis=0))
@@ -106,8 +109,8 @@ def test_several_responses_keep_their_direction(make_recipe, size):
 
 
 def test_enormous_responses_are_shortened(make_recipe):
-    rows = integers([[4.0, 0.0]] * 3, [[1e308], [-LARGEST], [math.inf]], make_recipe())
-    assert rows == [[39322, 0, 52429], [39322, 0, -52429], [39322, 0, 52429]]
+    rows = integers([[4.0, 0.0]] * 2, [[1e308], [-LARGEST]], make_recipe())
+    assert rows == [[39322, 0, 52429], [39322, 0, -52429]]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -118,8 +121,9 @@ def test_invalid_design_gives_a_zero_row_and_spares_its_neighbours(make_recipe, 
     assert rows == [*good, *[[0, 0, 0]] * 3, *good]
 
 
-def test_invalid_response_gives_a_zero_row(make_recipe):
-    rows = integers([[1.5, 2.0]] * 2, [[math.nan], [1.0]], make_recipe())
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_invalid_response_gives_a_zero_row(make_recipe, value):
+    rows = integers([[1.5, 2.0]] * 2, [[value], [1.0]], make_recipe())
     assert rows == [[0, 0, 0], [19661, 26214, 13107]]
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from publicmoments.privacy.noise_law import ENTRY_LIMIT
 from publicmoments.rows import GramRecipe, TotalRecipe
-from publicmoments.rows.grid import rounding_reach
+from publicmoments.rows.grid import rounding_reach, scaled_down
+from tests.helpers import integer_rows
 
 KINDS = [TotalRecipe, GramRecipe]
 LARGEST = np.finfo(float).max
@@ -17,7 +18,7 @@ UNIT = 2**23
 
 def integers(X, Y, recipe) -> list[list[int]]:
     """Integer rows of one block as Python integers, leaving the input alone."""
-    bounded = recipe.integer_rows(np.array(X, dtype=float), np.array(Y, dtype=float))
+    bounded = integer_rows(recipe, X, np.array(Y, dtype=float))
     assert not np.isnan(bounded).any()
     return [[int(entry) for entry in row] for row in bounded]
 
@@ -219,12 +220,14 @@ def test_whitened_rows_can_be_multiplied_again(make_scaled, k):
     X, Y = rng.normal(size=(5, 2)), rng.normal(size=(5, k))
     X[0] *= 1e300
     recipe = make_scaled(TotalRecipe, k=k, whitener=rng.normal(size=(2, 2)), factor=response)
-    rows = recipe.whitened(X.copy())
-    before, given = [part.copy() for part in rows], Y.copy()
-    first, second = (recipe.multiplied(rows, given).tolist() for _ in range(2))
+    columns = X.T.copy()
+    divisors, given = scaled_down(columns), Y.T.copy()
+    rows = recipe.whitened(columns, given, divisors)
+    before = [part.copy() for part in rows]
+    first, second = (recipe.multiplied(rows, given).T.tolist() for _ in range(2))
     assert first == second == integers(X, Y, recipe)
     assert all((part == kept).all() for part, kept in zip(rows, before, strict=True))
-    assert (given == Y).all()
+    assert (given == Y.T).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,10 +13,13 @@ from publicmoments.checks import non_negative, positive_integer, share
 from publicmoments.families import Family
 from publicmoments.models.glm.passes import Fitted, fit_laws, fit_passes
 from publicmoments.models.glm.penalty import without_dust
+from publicmoments.models.glm.spread import glm_parts
 from publicmoments.models.glm.start import make_start
 from publicmoments.models.guarantee import claim, spendable
+from publicmoments.models.inference import CoefInference
 from publicmoments.models.parameters import check_switches, checked_bound
 from publicmoments.models.shell import PrivateEstimator, check_public, matched_moments
+from publicmoments.models.spread import ErrorParts
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicDesign, PublicMoments
 from publicmoments.release import NoisyGram, PrivateRows, noise_source
@@ -36,7 +39,7 @@ MISFIT_Z = 5.0
 """Standard errors from which the public data are said not to fit."""
 
 
-class GLMEstimator(PrivateEstimator):
+class GLMEstimator(CoefInference, PrivateEstimator):
     """
     Base of the generalised linear models.
 
@@ -77,8 +80,13 @@ class GLMEstimator(PrivateEstimator):
         privacy: Budget,
         *,
         classes: tuple[Any, ...] | None = None,
+        basis: Array | None = None,
     ) -> Array:
-        """Fit and store all but the coefficients, which are returned, of shape (p, k)."""
+        """
+        Fit and store all but the coefficients, which are returned, of shape (p, k).
+
+        Covariances are stored for ``coefficients @ basis``, with one column for each class.
+        """
         rows = self._private_rows(features, responses, bool(self.fit_intercept))
         public = matched_moments(self.public, features, 1)
         design = public.design(fit_intercept=bool(self.fit_intercept))
@@ -96,25 +104,43 @@ class GLMEstimator(PrivateEstimator):
         passes = self._number_of_passes(has_fit=known is not None)
         p, k = design.n_columns, family.n_predictors
         total = spendable(privacy, lambda whole: fit_laws(whole, rows.n_rows, p, k, passes))
-        fitted = fit_passes(
-            start,
-            rows,
-            np.asarray(design.whitener),
-            total,
-            passes,
-            noise_source(self.random_state),
-            scale=scale,
-            radius=self.radius,
-            l1=alpha * absolute / scale,
-            ridge=alpha * (1.0 - absolute),
-        )
+        source = noise_source(self.random_state)
+        with self._account(total, privacy, source) as account:
+            fitted = fit_passes(
+                start,
+                rows,
+                np.asarray(design.whitener),
+                account,
+                passes,
+                source,
+                scale=scale,
+                radius=self.radius,
+                l1=alpha * absolute / scale,
+                ridge=alpha * (1.0 - absolute),
+            )
         self._keep_names(features)
         self.n_iter_ = passes
         self.card_ = _card(fitted, rows, public, privacy, total, scale)
         self._warn_of_misfit(fitted, public)
+        selects = alpha * absolute > 0.0
+        self._keep_errors(
+            None if selects else glm_parts(start, fitted, rows.n_rows),
+            scale * np.asarray(design.whitener),
+            np.eye(k) if basis is None else basis,
+        )
         if alpha * absolute == 0.0:
             return np.asarray(scale * (design.whitener @ fitted.coef))
         return scale * without_dust(np.asarray(design.whitener), fitted.coef)
+
+    def _keep_errors(self, parts: ErrorParts | None, to_raw: Array, basis: Array) -> None:
+        """Store the covariances of the raw coefficients, class by class; None after selection."""
+        self.noise_covariance_ = self.sampling_covariance_ = None
+        if parts is None:
+            return
+        # Coefficients are flattened as (column, predictor); they are stored as (class, column).
+        matrix = np.einsum("ai,jc->caij", to_raw, basis)
+        raw = parts.carried(matrix.reshape(len(to_raw) * basis.shape[1], -1))
+        self.noise_covariance_, self.sampling_covariance_ = raw.noise, raw.sampling
 
     def _split(self, solution: Array) -> tuple[Array, Array]:
         """Coefficients of shape (k, n_features), and intercepts of shape (k,)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from publicmoments.models.belief import CoefBelief
 from publicmoments.models.glm.stage import Stage
 from publicmoments.models.solve import positive_inverse, positive_solution
 
-__all__ = ["Explanation", "Observation", "explain"]
+__all__ = ["Explanation", "Observation", "expected_belief", "explain", "information_at"]
 
 Array = NDArray[np.float64]
 
@@ -125,6 +125,26 @@ def explain(
     return problem.conditioned(coef)
 
 
+def expected_belief(
+    prior: CoefBelief, observations: Sequence[Observation], stage: Stage, truth: Array
+) -> CoefBelief:
+    """Belief that the same gradients without noise would lead to, if ``truth`` were the truth."""
+    problem = _Problem(prior, observations, stage, truth, first=False)
+    expected = [
+        replace(seen, gradient=seen.gradient - problem._residual(j, truth))
+        for j, seen in enumerate(observations)
+    ]
+    return explain(prior, expected, stage, truth).belief
+
+
+def information_at(
+    prior: CoefBelief, observations: Sequence[Observation], stage: Stage, coef: Array
+) -> Array:
+    """What all gradients together tell of the coefficients, as a precision."""
+    problem = _Problem(prior, observations, stage, coef, first=False)
+    return problem._information(problem._jacobians(coef))
+
+
 class _Problem:
     """Finding the most plausible coefficients, given how far off predictions may be."""
 
@@ -186,13 +206,12 @@ class _Problem:
         or at ``coef``, whichever is better: where responses saturate, a linearised gradient would
         be explained by anything.
         """
-        information, pull = np.zeros_like(self.penalty), np.zeros(len(coef))
         misfit, residuals = self._misfit(coef)
         jacobians = self._jacobians(coef)
+        information, pull = self._information(jacobians), np.zeros(len(coef))
         for jacobian, certainty, residual in zip(
             jacobians, self.certainties, residuals, strict=True
         ):
-            information = information + jacobian @ certainty @ jacobian
             pull = pull + jacobian @ (certainty @ (jacobian @ coef - residual))
         log_weights, means, covariances = [], [], []
         for log_weight, mean, precision, volume in zip(
@@ -211,6 +230,13 @@ class _Problem:
             covariances.append((covariance + covariance.T) / 2)
         belief = CoefBelief(np.array(log_weights), np.array(means), np.array(covariances))
         return Explanation(belief, self._first_surprise(jacobians[0]), self._left(belief.mean))
+
+    def _information(self, jacobians: list[Array]) -> Array:
+        """Precision that the observations add."""
+        information = np.zeros_like(self.penalty)
+        for jacobian, certainty in zip(jacobians, self.certainties, strict=True):
+            information = information + jacobian @ certainty @ jacobian
+        return information
 
     def _left(self, coef: Array) -> Array:
         """Last residual, less the part of it that its own noise is expected to have."""

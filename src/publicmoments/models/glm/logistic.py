@@ -14,8 +14,10 @@ from publicmoments.families import Bernoulli, Multinomial
 from publicmoments.models.classes import checked_classes
 from publicmoments.models.glm.base import GLMEstimator, RandomState
 from publicmoments.models.glm.penalty import settled_classes
+from publicmoments.models.inference import around, half_width, with_ones
 from publicmoments.models.shell import one_label
 from publicmoments.privacy.budgets import Budget
+from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
 from publicmoments.tables import as_table
 
@@ -62,6 +64,10 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         Bound on whitened rows, which is otherwise chosen by predicted error.
     on_invalid : {"raise", "ignore"}, default="raise"
         NaN or infinity in private rows: refuse, or count each such row as zeros.
+    ledger : Ledger, path or URL, optional
+        Durable account that the budget is charged to before any noise is drawn.
+    dataset : str, optional
+        Name of the private data in the ledger; needed with one.
 
     Attributes
     ----------
@@ -69,6 +75,10 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         Coefficients.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
+    noise_covariance_, sampling_covariance_ : ndarray of shape (m, m) or (n_classes m, n_classes m)
+        Covariance of the m coefficients, the intercept last: what privacy costs, and what a finite
+        number of private and public rows does. Of several classes, in blocks. None with an absolute
+        penalty, which selects columns by the data.
     classes_ : ndarray of shape (n_classes,)
         The stated classes.
     n_iter_ : int
@@ -89,6 +99,12 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
     row, so that the weighted equations hold for the same coefficients. Curvature comes from public
     rows, or from rows made up from public moments; a private curvature is released once, where it
     is predicted to be worth its price. The number of releases never depends on private data.
+
+    Intervals are for the coefficients that the same penalised problem has in the population. They
+    are those of a normal law with the covariance of what is believed after all releases, to which
+    the sampling error of the private rows is added. Where the budget is so small that prior
+    beliefs draw the coefficients, the expected error is allowed for, and intervals are wider; they
+    stay centred at the estimate.
 
     Examples
     --------
@@ -117,6 +133,8 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         anchor: bool = True,
         radius: float | None = None,
         on_invalid: Literal["raise", "ignore"] = "raise",
+        ledger: LedgerLike = None,
+        dataset: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -129,6 +147,8 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         self.anchor = anchor
         self.radius = radius
         self.on_invalid = on_invalid
+        self.ledger = ledger
+        self.dataset = dataset
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn whether more than two classes were stated."""
@@ -142,10 +162,11 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Private features: NumPy, pandas or polars.
-        y : array or series of shape (n_rows,)
-            Private labels, each one of ``classes``.
+        X : array, data frame or source of shape (n_rows, n_features)
+            Private features: NumPy, pandas, polars or Arrow; or a table that is read where it lies,
+            such as the path of a Parquet file, a Dask or a Spark DataFrame.
+        y : array or series of shape (n_rows,), or str
+            Private labels, each one of ``classes``, or the name of their column in X; see `Ridge`.
 
         Returns
         -------
@@ -154,12 +175,15 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         """
         privacy = self._checked_parameters()
         classes = checked_classes(self.classes)
+        X, y = self._by_name(X, y=y)
         features, labels = as_table(X, "X"), one_label(y, classes)
         if len(classes) == 2:
             solution = self._fit(Bernoulli(), features, labels, privacy, classes=classes)
         else:
             family = Multinomial(len(classes))
-            solution = self._fit(family, features, labels, privacy, classes=classes) @ family.basis
+            basis = family.basis
+            solution = self._fit(family, features, labels, privacy, classes=classes, basis=basis)
+            solution = solution @ basis
         self.coef_, self.intercept_ = self._split(solution)
         absolute, squared = self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio)
         if len(classes) > 2 and absolute > 0.0:
@@ -205,6 +229,45 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         """Logarithms of `predict_proba`."""
         return np.asarray(np.log(self.predict_proba(X)))
 
+    def predict_interval(self, X: ArrayLike, level: float = 0.95) -> Array:
+        """
+        Return intervals for the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        level : float, default=0.95
+            Coverage, in (0, 1), of each interval.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2) or (n_rows, n_classes, 2)
+            Lower and upper ends for the second of two classes, or for every one of several.
+
+        Notes
+        -----
+        The log odds of a class against all others have a normal interval, whose ends are turned
+        into probabilities: exact for two classes up to the normal law of the coefficients, and by
+        the delta method for several, where log odds are a curved function of these.
+        """
+        values = self._feature_values(X)
+        if self._one_vector():
+            return np.asarray(expit(self._predictor_interval(values, level)))
+        noise, sampling = self._parts()
+        chances, n_classes = self.predict_proba(X), len(self.coef_)
+        others = np.maximum(1.0 - chances, np.finfo(np.float64).tiny)
+        design = with_ones(values, bool(self.fit_intercept))
+        blocks = (noise + sampling).reshape((n_classes, design.shape[1]) * 2)
+        between = np.einsum("na,jalb,nb->njl", design, blocks, design, optimize=True)
+        # Odds of class c by the predictor j: 1 for its own, minus its share of the others for any.
+        slopes = -chances[:, None, :] / others[:, :, None]
+        slopes[:, np.arange(n_classes), np.arange(n_classes)] = 1.0
+        variances = np.einsum("ncj,njl,ncl->nc", slopes, between, slopes, optimize=True)
+        centre = np.log(np.maximum(chances, np.finfo(np.float64).tiny)) - np.log(others)
+        reach = half_width(level) * np.sqrt(np.maximum(variances, 0.0))
+        return np.asarray(expit(around(centre, reach)))
+
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """
         Predict the likeliest class.
@@ -220,3 +283,11 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         """
         likeliest = np.argmax(self.predict_proba(X), axis=1)
         return np.asarray(self.classes_[likeliest])
+
+    def _one_vector(self) -> bool:
+        """Whether there are two classes, which have one vector of coefficients."""
+        return len(self.coef_) == 1
+
+    def _vector_names(self) -> tuple[str, ...]:
+        """The classes."""
+        return tuple(str(label) for label in self.classes_)

@@ -87,11 +87,12 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Whitened coefficients of shape (p, k), what is believed of them, and every release."""
+    """Whitened coefficients of shape (p, k), what is believed of them and why, every release."""
 
     coef: Array
     belief: CoefBelief = field(repr=False)
     stage: Stage = field(repr=False)
+    observations: tuple[Observation, ...] = field(repr=False)
     releases: tuple[NoisyGram | NoisyTotal, ...]
     radii: tuple[Radius | None, ...]
     curvature_z: float | None
@@ -115,11 +116,16 @@ class _Fit:
     """The state of a fit between its releases."""
 
     def __init__(
-        self, start: Start, rows: PrivateRows, whitener: Array, total: GDP, source: NoiseSource
+        self,
+        start: Start,
+        rows: PrivateRows,
+        whitener: Array,
+        account: Account,
+        source: NoiseSource,
     ) -> None:
         self.stage, self.prior = start.stage, start.belief
         self.start, self.rows, self.whitener, self.source = start, rows, whitener, source
-        self.account = Account(total)
+        self.account = account
         self.belief = start.belief
         self.coef = self.prior.mean
         self.seen: list[Observation] = []
@@ -210,7 +216,7 @@ def fit_passes(
     start: Start,
     rows: PrivateRows,
     whitener: Array,
-    total: GDP,
+    account: Account,
     passes: int,
     source: NoiseSource,
     *,
@@ -259,7 +265,7 @@ def fit_passes(
     **Why.** Every recipe depends on public inputs and on earlier releases only, which adaptive
     composition covers; the account refuses an overdraft. The number of passes is fixed before.
     """
-    fit = _Fit(start, rows, whitener, total, source)
+    fit = _Fit(start, rows, whitener, account, source)
     shares = pass_budgets(passes)
     curvature_z = response_z = None
     for k in range(passes):
@@ -288,6 +294,7 @@ def fit_passes(
         coef=fit.coef.reshape(-1, k_),
         belief=fit.belief,
         stage=fit.stage,
+        observations=tuple(fit.seen),
         releases=tuple(fit.releases),
         radii=tuple(fit.radii),
         curvature_z=curvature_z,

@@ -14,8 +14,9 @@ from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, 
 from publicmoments.models.glm.base import GLMEstimator, RandomState
 from publicmoments.models.shell import one_response
 from publicmoments.privacy.budgets import Budget
+from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
-from publicmoments.tables import as_table, beside, within
+from publicmoments.tables import as_table, beside, filled, within
 
 __all__ = ["GLM", "PoissonRegressor"]
 
@@ -49,6 +50,8 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         the size of the linear predictor. Privacy does not depend on it. It needs an intercept.
     fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
         As in `LogisticRegression`.
+    ledger, dataset
+        As in `LogisticRegression`.
 
     Attributes
     ----------
@@ -56,7 +59,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Coefficients.
     intercept_ : float
         Intercept.
-    n_iter_, card_, n_features_in_, feature_names_in_
+    noise_covariance_, sampling_covariance_, n_iter_, card_, n_features_in_, feature_names_in_
         As in `LogisticRegression`.
 
     Notes
@@ -93,6 +96,8 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         anchor: bool = True,
         radius: float | None = None,
         on_invalid: Literal["raise", "ignore"] = "raise",
+        ledger: LedgerLike = None,
+        dataset: str | None = None,
     ) -> None:
         self.family = family
         self.alpha = alpha
@@ -106,6 +111,8 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         self.anchor = anchor
         self.radius = radius
         self.on_invalid = on_invalid
+        self.ledger = ledger
+        self.dataset = dataset
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn whether responses must be positive."""
@@ -120,11 +127,13 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Private features: NumPy, pandas or polars.
-        y : array or series of shape (n_rows,)
-            Private responses, in the range of the family.
-        offset : array or series of shape (n_rows,), optional
+        X : array, data frame or source of shape (n_rows, n_features)
+            Private features: NumPy, pandas, polars or Arrow; or a table that is read where it lies,
+            such as the path of a Parquet file, a Dask or a Spark DataFrame.
+        y : array or series of shape (n_rows,), or str
+            Private responses, in the range of the family, or the name of their column in X; see
+            `Ridge`.
+        offset : array or series of shape (n_rows,), or str, optional
             Added to the linear predictor; private.
 
         Returns
@@ -138,11 +147,11 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
             raise ValueError("family must have one predictor; use LogisticRegression for classes")
         typical = _finite("typical_offset", self.typical_offset)
         self._check_typical("typical_offset", typical == 0.0)
+        X, y, offset = self._by_name(X, y=y, offset=offset)
         responses = within(one_response(y), family.allows, family.range, "y")
-        if offset is None and typical != 0.0:
-            offset = np.zeros(responses.n_rows)
-        if offset is not None:
-            shift = one_response(offset, "offset")
+        if offset is not None or typical != 0.0:
+            given = offset is not None
+            shift = one_response(offset, "offset") if given else filled(responses, 0.0)
             responses = beside(responses, shift, lambda values: values - typical, ("y", "offset"))
         solution = self._fit(family, as_table(X, "X"), responses, privacy)
         coef, intercept = self._split(solution)
@@ -168,6 +177,33 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         if offset is not None:
             predictor = predictor + np.asarray(offset, dtype=np.float64)
         return np.asarray(self.family.mean(predictor[:, None])[:, 0])
+
+    def predict_interval(
+        self, X: ArrayLike, level: float = 0.95, offset: ArrayLike | None = None
+    ) -> Array:
+        """
+        Return intervals for mean responses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        level : float, default=0.95
+            Coverage, in (0, 1).
+        offset : array of shape (n_rows,), optional
+            Added to the linear predictor.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends: those of the linear predictor, turned into mean responses.
+        """
+        ends = self._predictor_interval(self._feature_values(X), level)
+        if offset is not None:
+            ends = ends + np.asarray(offset, dtype=np.float64)[:, None]
+        # A family may have means that fall with the predictor.
+        means = [self.family.mean(end[:, None])[:, 0] for end in ends.T]
+        return np.sort(np.stack(means, axis=1), axis=1)
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """
@@ -217,6 +253,8 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         depend on it. It needs an intercept.
     fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
         As in `LogisticRegression`.
+    ledger, dataset
+        As in `LogisticRegression`.
 
     Attributes
     ----------
@@ -224,7 +262,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Coefficients.
     intercept_ : float
         Intercept: logarithm of the rate per unit of exposure where all features are zero.
-    n_iter_, card_, n_features_in_, feature_names_in_
+    noise_covariance_, sampling_covariance_, n_iter_, card_, n_features_in_, feature_names_in_
         As in `LogisticRegression`.
 
     Notes
@@ -259,6 +297,8 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         anchor: bool = True,
         radius: float | None = None,
         on_invalid: Literal["raise", "ignore"] = "raise",
+        ledger: LedgerLike = None,
+        dataset: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -271,6 +311,8 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         self.anchor = anchor
         self.radius = radius
         self.on_invalid = on_invalid
+        self.ledger = ledger
+        self.dataset = dataset
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that counts are not negative."""
@@ -284,11 +326,12 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Private features: NumPy, pandas or polars.
-        y : array or series of shape (n_rows,)
-            Private counts.
-        exposure : array or series of shape (n_rows,), optional
+        X : array, data frame or source of shape (n_rows, n_features)
+            Private features: NumPy, pandas, polars or Arrow; or a table that is read where it lies,
+            such as the path of a Parquet file, a Dask or a Spark DataFrame.
+        y : array or series of shape (n_rows,), or str
+            Private counts, or the name of their column in X; see `Ridge`.
+        exposure : array or series of shape (n_rows,), or str, optional
             How long or how much each row was observed; positive, private.
 
         Returns
@@ -300,12 +343,12 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         typical = positive("typical_exposure", self.typical_exposure)
         self._check_typical("typical_exposure", typical == 1.0)
         family = Poisson()
+        X, y, exposure = self._by_name(X, y=y, exposure=exposure)
         responses = within(one_response(y), family.allows, family.range, "y")
-        if exposure is None and typical != 1.0:
-            exposure = np.ones(responses.n_rows)
-        if exposure is not None:
+        if exposure is not None or typical != 1.0:
+            given = exposure is not None
             lasted = within(
-                one_response(exposure, "exposure"),
+                one_response(exposure, "exposure") if given else filled(responses, 1.0),
                 lambda values: np.isfinite(values) & (values > 0.0),
                 "positive numbers",
                 "exposure",
@@ -335,6 +378,29 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         """
         rate = np.exp(self._feature_values(X) @ self.coef_ + self.intercept_)
         return np.asarray(rate if exposure is None else rate * np.asarray(exposure))
+
+    def predict_interval(
+        self, X: ArrayLike, level: float = 0.95, exposure: ArrayLike | None = None
+    ) -> Array:
+        """
+        Return intervals for mean responses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        level : float, default=0.95
+            Coverage, in (0, 1).
+        exposure : array of shape (n_rows,), optional
+            One unless given.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends: those of the linear predictor, turned into mean responses.
+        """
+        rates = np.exp(self._predictor_interval(self._feature_values(X), level))
+        return np.asarray(rates if exposure is None else rates * np.asarray(exposure)[:, None])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """

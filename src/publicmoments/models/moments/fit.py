@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
-from publicmoments.checks import fraction
-from publicmoments.models.moments.summary import CoefSummary, summarised
+from publicmoments.models.inference import (
+    CoefSummary,
+    around,
+    half_width,
+    mean_interval,
+    refuse_selection,
+    summarised,
+    with_ones,
+)
 from publicmoments.public.arrays import ReadOnlyArrays
 from publicmoments.tables import as_table, match_columns
 
@@ -118,11 +124,12 @@ class MomentFit(ReadOnlyArrays):
         ndarray of shape (n_rows, 2)
             Lower and upper ends.
         """
-        values, width = self._values(X), _width(level)
-        design = np.column_stack([values, np.ones(len(values))]) if self.fit_intercept else values
-        variances = np.einsum("ij,jk,ik->i", design, self.covariance, design)
-        return _around(
-            values @ self.coef + self.intercept, width * np.sqrt(np.maximum(variances, 0.0))
+        values = self._values(X)
+        return mean_interval(
+            with_ones(values, self.fit_intercept),
+            values @ self.coef + self.intercept,
+            self.covariance,
+            level,
         )
 
     def conf_int(self, level: float = 0.95) -> Array:
@@ -139,7 +146,7 @@ class MomentFit(ReadOnlyArrays):
         ndarray of shape (n_coefficients, 2)
             Lower and upper ends.
         """
-        return _around(self._estimates(), _width(level) * self.std_err)
+        return around(self._estimates(), half_width(level) * self.std_err)
 
     def summary(self, level: float = 0.95) -> CoefSummary:
         """
@@ -173,10 +180,8 @@ class MomentFit(ReadOnlyArrays):
     def _parts(self) -> tuple[Array, Array]:
         """Both covariances, where there are any."""
         if self.noise_covariance is None or self.sampling_covariance is None:
-            raise ValueError(
-                "standard errors must be asked of a fit without selection, got "
-                f"l1_ratio={self.l1_ratio:g}: choosing columns by the data invalidates them; call "
-                "bootstrap, or ridge on columns chosen beforehand"
+            raise refuse_selection(
+                self.l1_ratio, "call bootstrap, or ridge on columns chosen beforehand"
             )
         return self.noise_covariance, self.sampling_covariance
 
@@ -198,13 +203,3 @@ class MomentFit(ReadOnlyArrays):
         if not np.isfinite(values).all():
             raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
         return values
-
-
-def _width(level: float) -> float:
-    """Half width of a central interval, in standard errors."""
-    return float(ndtri(0.5 + fraction("level", level) / 2.0))
-
-
-def _around(centre: Array, reach: Array) -> Array:
-    """Ends of intervals."""
-    return np.column_stack([centre - reach, centre + reach])

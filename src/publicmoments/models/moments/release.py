@@ -21,8 +21,8 @@ from publicmoments.models.parameters import (
     checked_bound,
     checked_budget,
 )
-from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import Budget
+from publicmoments.privacy.ledger import LedgerLike, open_account
 from publicmoments.privacy.noise_law import gram_noise_law
 from publicmoments.public import PublicDesign, PublicMoments
 from publicmoments.public.arguments import table_names
@@ -34,7 +34,7 @@ from publicmoments.release import (
     noise_source,
     private_rows,
 )
-from publicmoments.tables import Table, as_table, match_columns
+from publicmoments.tables import Table, as_table, by_name, match_columns, no_columns
 
 __all__ = ["release_moments"]
 
@@ -49,15 +49,18 @@ def release_moments(
     anchor: bool = True,
     radius: float | None = None,
     on_invalid: Literal["raise", "ignore"] = "raise",
+    ledger: LedgerLike = None,
+    dataset: str | None = None,
 ) -> MomentRelease:
     """
     Release the second moments of a private table, once, for any number of regressions.
 
     Parameters
     ----------
-    rows : array or data frame of shape (n_rows, d)
-        Private rows with all columns, features and possible responses alike: NumPy, pandas or
-        polars.
+    rows : array, data frame or source of shape (n_rows, d)
+        Private rows with all columns, features and possible responses alike: NumPy, pandas, polars
+        or Arrow; or a table that is read where it lies, such as the path of a Parquet file, a Dask
+        or a Spark DataFrame, of which columns that the public moments do not name are not read.
     privacy : GDP, ApproxDP or ZCDP
         What the release may cost; nothing that is read off it costs more.
     public : PublicMoments
@@ -74,6 +77,10 @@ def release_moments(
         to `combine` their releases agree on one beforehand.
     on_invalid : {"raise", "ignore"}, default="raise"
         NaN or infinity in private rows: refuse, or count each such row as zeros.
+    ledger : Ledger, path or URL, optional
+        Durable account that the budget is charged to before any noise is drawn.
+    dataset : str, optional
+        Name of the private data in the ledger; needed with one.
 
     Returns
     -------
@@ -111,17 +118,27 @@ def release_moments(
     wanted = checked_bound("radius", radius)
     if on_invalid not in ("raise", "ignore"):
         raise ValueError(f'on_invalid must be "raise" or "ignore", got on_invalid={on_invalid!r}')
+    wanted_names = public.columns if isinstance(public, PublicMoments) else None
+    (rows,) = by_name(rows, wanted_names, what="rows")
     table = as_table(rows, "rows")
     names = _matched(table, public, columns)
     private = private_rows(
-        table, _nothing(table.n_rows), fit_intercept=True, ignore_invalid=on_invalid == "ignore"
+        table, no_columns(table), fit_intercept=True, ignore_invalid=on_invalid == "ignore"
     )
     design = public.design(fit_intercept=True)
     n, p = private.n_rows, private.n_design
     total = spendable(budget, lambda whole: [gram_noise_law(gram_grid_bound(n, p), p, whole.mu)])
     weights = choose_weights(RowLengths.expected(design), p, n, total.mu, wanted)
     source = noise_source(random_state)
-    released = measure_gram(private, _recipe(design, weights, n), total, Account(total), source)
+    with open_account(
+        ledger,
+        dataset,
+        total,
+        stated=budget,
+        private=source.private,
+        note="release_moments",
+    ) as account:
+        released = measure_gram(private, _recipe(design, weights, n), total, account, source)
     release = MomentRelease(
         noisy_gram=read_only(released.noisy_gram),
         diagonal_sd=released.diagonal_sd,
@@ -166,11 +183,6 @@ def _matched(table: Table, public: object, columns: Sequence[str] | None) -> tup
             "minimum of 2 is required; one row cannot be hidden"
         )
     return public.columns if names is None else names
-
-
-def _nothing(n_rows: int) -> Table:
-    """Return a table without columns: here, no column is a response before it is asked for."""
-    return Table(n_rows, 0, None, None, lambda _, start, stop: np.empty((stop - start, 0)))
 
 
 def _recipe(design: PublicDesign, weights: RowWeights, n_rows: int) -> GramRecipe:

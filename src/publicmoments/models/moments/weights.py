@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from publicmoments.planner import MISFIT_ROWS, NEGLIGIBLE_NOISE, ROW_TAIL, SHAPE_ROWS
+from publicmoments.planner.bounds import MISFIT_ROWS, NEGLIGIBLE_NOISE, ROW_TAIL, SHAPE_ROWS
 from publicmoments.public import PublicDesign
 
 __all__ = ["RowLengths", "RowWeights", "choose_weights", "inflation", "moment_variance"]

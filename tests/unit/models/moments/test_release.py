@@ -232,7 +232,6 @@ def with_cell(value, dtype=float):
         ({"rows": ROWS.astype(str)}, "rows must hold numbers"),
         ({"rows": with_cell("123456.789 m", object)}, "column(s) 2"),
         ({"rows": sparse.csr_matrix(ROWS)}, "rows must be dense"),
-        ({"rows": pl.DataFrame(ROWS).lazy()}, "collect"),
         ({"rows": pd.DataFrame(ROWS, columns=list("abc")), "public": NAMED}, "missing: age"),
         ({"rows": pd.DataFrame(ROWS, columns=NAMES[2::-1]), "public": NAMED}, "another order"),
         ({"columns": ["a", "b"]}, "columns must have one name per variable"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from publicmoments.planner import BoundsRequest, Situation, choose_bounds, pass_shares
+from publicmoments.planner.bounds import BoundsRequest, Situation, choose_bounds, pass_shares
 
 BASE = Situation(
     n_design=10,

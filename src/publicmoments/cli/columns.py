@@ -1,0 +1,180 @@
+"""Which columns of a table take part, and what is public of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from publicmoments.cli.failures import CommandError
+from publicmoments.cli.files import existing
+from publicmoments.cli.parsing import Parser, listed
+from publicmoments.cli.tables import TableFile, open_table
+
+if TYPE_CHECKING:
+    from publicmoments.public import PublicMoments
+
+__all__ = ["Chosen", "add_columns", "chosen_columns", "coded", "public_input", "public_rows"]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """
+    Columns of a table that take part.
+
+    Parameters
+    ----------
+    features : tuple of str
+        Columns to predict from.
+    target : str or None
+        Column to predict.
+    labels : bool
+        Whether the target holds words.
+    others : tuple of str
+        Further columns of numbers, such as an exposure.
+    """
+
+    features: tuple[str, ...]
+    target: str | None
+    labels: bool = False
+    others: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Columns that must hold numbers."""
+        numeric = () if self.target is None or self.labels else (self.target,)
+        return (*self.features, *numeric, *self.others)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Columns that hold labels."""
+        return (self.target,) if self.target is not None and self.labels else ()
+
+
+def add_columns(parser: Parser) -> None:
+    """Add the choice of features."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--features", type=listed, metavar="A,B,...", help="only these; all others by default"
+    )
+    group.add_argument("--drop", type=listed, metavar="A,B,...", help="all others but these")
+
+
+def chosen_columns(
+    options: argparse.Namespace,
+    table: TableFile,
+    public: PublicMoments | None = None,
+    *,
+    labels: bool = False,
+) -> Chosen:
+    """
+    Decide which columns take part: those asked for, those that are public, or all.
+
+    Parameters
+    ----------
+    options : Namespace
+        With ``target``, ``features``, ``drop`` and, where there is one, ``exposure``.
+    table : TableFile
+        The table.
+    public : PublicMoments, optional
+        Moments whose columns the features must be.
+    labels : bool
+        Whether the target holds words.
+
+    Returns
+    -------
+    Chosen
+    """
+    target, exposure = options.target, getattr(options, "exposure", None)
+    taken = [name for name in (target, exposure) if name is not None]
+    table.refuse_missing([] if target is None else [target], "--target")
+    table.refuse_missing([] if exposure is None else [exposure], "--exposure")
+    features = _features(options, table, public, taken)
+    if len(set(taken)) != len(taken) or set(features) & set(taken):
+        raise CommandError("target, exposure and features must be different columns")
+    if not features:
+        raise CommandError("no feature is left; name other columns")
+    return Chosen(tuple(features), target, labels, () if exposure is None else (exposure,))
+
+
+def public_input(
+    options: argparse.Namespace, table: TableFile, classes: Sequence[Any] | None = None
+) -> PublicMoments | None:
+    """
+    Read what is public: moments from a JSON file, or rows from a table.
+
+    Rows are read with the columns of the private table; a target that they lack is left out.
+    """
+    if options.public is None:
+        return None
+    if existing(options.public).suffix.lower() == ".json":
+        from publicmoments.public import PublicMoments
+
+        return PublicMoments.load(options.public)
+    rows = open_table(options.public, options.delimiter)
+    labels = classes is not None and isinstance(classes[0], str)
+    private = chosen_columns(options, table, labels=labels)
+    rows.refuse_missing(private.features, "--public: the private table")
+    target = private.target if private.target in rows.names else None
+    return public_rows(rows, Chosen(private.features, target, labels), classes)
+
+
+def public_rows(
+    rows: TableFile, chosen: Chosen, classes: Sequence[Any] | None = None
+) -> PublicMoments:
+    """Compute the moments of public rows, labels by their position among the classes."""
+    from publicmoments.public import PublicMoments
+
+    table = rows.read(chosen.numbers, chosen.words)
+    features = table.select(list(chosen.features))
+    if chosen.target is None:
+        return PublicMoments.from_rows(features)
+    target = table.column(chosen.target)
+    if chosen.labels and classes is not None:
+        target = coded(target, classes, rows)
+    every = features.append_column(chosen.target, target)
+    return PublicMoments.from_rows(every, response=chosen.target)
+
+
+def coded(labels: Any, classes: Sequence[Any], rows: TableFile) -> Any:
+    """Turn words into their positions among the classes."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    codes = pc.index_in(labels.cast(pa.string()), value_set=pa.array(classes, pa.string()))
+    if codes.null_count:
+        raise CommandError(
+            f"{rows.path} has public rows whose label is missing or not among --classes; state "
+            "every class, or drop such rows"
+        )
+    return codes.cast(pa.float64())
+
+
+def _features(
+    options: argparse.Namespace,
+    table: TableFile,
+    public: PublicMoments | None,
+    taken: Sequence[str],
+) -> list[str]:
+    """Names of the features."""
+    known = None if public is None else public.columns
+    if options.features is not None:
+        table.refuse_missing(options.features, "--features")
+        wanted = list(options.features)
+        if len(set(wanted)) != len(wanted):
+            raise CommandError("--features names a column twice; name each once")
+    elif options.drop is not None or known is None:
+        table.refuse_missing(options.drop or [], "--drop")
+        wanted = [n for n in table.names if n not in taken and n not in (options.drop or [])]
+    else:
+        wanted = list(known)
+        table.refuse_missing(wanted, "the file of public moments")
+    if known is not None and set(known) != set(wanted):
+        differ = sorted(set(known) ^ set(wanted))
+        raise CommandError(
+            f"features must be those of the public moments; these are in one of them only: "
+            f"{', '.join(differ[:8])}{' ...' if len(differ) > 8 else ''}; make public moments of "
+            "the same columns"
+        )
+    return wanted if known is None else list(known)

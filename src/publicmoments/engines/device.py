@@ -1,0 +1,251 @@
+"""Summing on the device that holds the rows, in any library of the array API."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.engines import numpy_engine
+from publicmoments.engines.fused import fused_bound
+from publicmoments.rows import (
+    PrivateRows,
+    Recipe,
+    RowRecipe,
+    ScaledRecipe,
+    WhitenedRows,
+    shortened,
+)
+from publicmoments.tables import as_responses, as_table, device_array, to_host
+
+__all__ = ["add_up"]
+
+BLOCK_CELLS = 2**26
+"""Cells of a block: 512 MiB in float64, a small share of a device and enough to keep it busy."""
+
+ROW_MULTIPLE = 256
+"""Rows of a block are a multiple of this, and so of the tiles that products are made of."""
+
+COLUMN_MULTIPLE = 16
+"""Products have a whole multiple of this number of columns, some of them zero: others are slow."""
+
+LONGEST = 2.0**450
+"""Rows from this length on, whitened, are left to the host."""
+
+CERTAINTY = 1e-9
+"""Rows are bounded here if their length is below the bound by more than this share of it."""
+
+STRIPS = ((128, 2), (512, 4))
+"""A symmetric product is made in so many strips of columns, each only from the diagonal on, where
+there are at least so many columns: most of what lies below it need not be computed."""
+
+
+def add_up(rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> NDArray[np.int64]:
+    """
+    Sum over rows that live on a device, exactly; only the sums leave it.
+
+    Notes
+    -----
+    **Guarantee.** As for `publicmoments.engines.numpy_engine.sum_gram`: the result is a sum of
+    integer rows, each made of its own row alone and within the recipe's bound.
+
+    **Why.** Blocks have one shape, padded with zero rows. A row whose integers are not below the
+    bound by a margin far above any rounding error, and every row that holds something enormous or
+    without a number, is left out of the block and handed to the host, where the bound is enforced
+    on the integers themselves. Products of integers are exact in float64 while they stay below
+    2^53; from there on they are added in 64-bit integers.
+
+    **Numerics.** Another device whitens with other last bits, which may move a rare entry to the
+    next integer; neither bound nor privacy rests on them.
+    """
+    return _Pass(rows, recipe, kind).total()
+
+
+class _Pass:
+    """One pass over the rows of a device."""
+
+    def __init__(self, rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> None:
+        from array_api_compat import array_namespace, device
+
+        self.rows, self.recipe, self.kind = rows, recipe, kind
+        self.table = device_array(rows.features)
+        self.xp, self.device = array_namespace(self.table), device(self.table)
+        self.responses = device_array(rows.responses)
+        self.most = recipe.l2_bound_squared * (1.0 - CERTAINTY)
+        self.fused = None
+        if isinstance(recipe, RowRecipe):
+            self.fused = fused_bound(self.table, recipe, self.most, LONGEST**2)
+            self.sizes = self.here(recipe.weight / recipe.scale)
+        exact = recipe.max_block_rows // ROW_MULTIPLE
+        wanted = -(-min(BLOCK_CELLS // recipe.dimension, rows.n_rows) // ROW_MULTIPLE)
+        self.block_rows = ROW_MULTIPLE * max(1, min(wanted, exact))
+        matrix = recipe.transform.T if isinstance(recipe, RowRecipe) else _both(recipe)
+        padding = -matrix.shape[1] % COLUMN_MULTIPLE
+        self.matrix = self.here(np.pad(matrix, ((0, 0), (0, padding))))
+        ridge = isinstance(recipe, RowRecipe)
+        self.width = int(self.matrix.shape[1]) if ridge else recipe.dimension
+
+    def here(self, array: NDArray[np.float64]) -> Any:
+        """Copy a host array to the device."""
+        return self.xp.asarray(np.ascontiguousarray(array), device=self.device)
+
+    def total(self) -> NDArray[np.int64]:
+        """Sum all blocks; each is judged while the next one is under way."""
+        shape = (self.recipe.dimension,) * (2 if self.kind == "gram" else 1)
+        self.sum = np.zeros(shape, dtype=np.int64)
+        self.parts_sum: list[Any] = []
+        self.left = self.blocks = self.recipe.max_block_rows // self.block_rows
+        judged: tuple[int, list[Any], Any] | None = None
+        for start in range(0, self.rows.n_rows, self.block_rows):
+            bounded, sound = self.integers(start)
+            begun = start, self.reduced(bounded), self.xp.all(sound)
+            if judged is not None:
+                self.add(*judged)
+            judged = begun
+        assert judged is not None, "a table has rows"
+        self.add(*judged)
+        self.flush()
+        return self.sum
+
+    def add(self, start: int, parts: list[Any], all_sound: Any) -> None:
+        """Add a block, without the rows that the host must look at."""
+        if not bool(all_sound):
+            bounded, sound = self.integers(start)
+            bounded = self.xp.where(sound[:, None], bounded, self.xp.zeros_like(bounded))
+            parts = self.reduced(bounded)
+            odd = np.flatnonzero(~to_host(sound)[: self.stop(start) - start])
+            if len(odd):
+                self.sum += self.on_host(odd + start)
+        so_far = self.parts_sum
+        self.parts_sum = [a + b for a, b in zip(so_far, parts, strict=True)] if so_far else parts
+        self.left -= 1
+        if self.left == 0:
+            self.flush()
+
+    def flush(self) -> None:
+        """Bring what has been added to the host, before it can grow beyond exact floats."""
+        if self.parts_sum:
+            self.sum += self.assembled(self.parts_sum)
+        self.parts_sum, self.left = [], self.blocks
+
+    def stop(self, start: int) -> int:
+        """End of the block that starts there."""
+        return min(start + self.block_rows, self.rows.n_rows)
+
+    def block(self, start: int, stop: int) -> Any:
+        """Rows of the design, padded with zeros to the shape of a block, in float64."""
+        xp, d, count = self.xp, self.rows.features.n_columns, stop - start
+        block = self.table[start:stop, :]
+        if count == self.block_rows and d == self.rows.n_design and block.dtype == xp.float64:
+            return block
+        shape = (self.block_rows, self.rows.n_design)
+        padded = xp.zeros(shape, dtype=xp.float64, device=self.device)
+        padded[:count, :d] = xp.astype(block, xp.float64)
+        padded[:count, d:] = 1.0
+        return padded
+
+    def response_block(self, start: int, stop: int) -> Any:
+        """Responses of a block, on the device."""
+        xp, count = self.xp, stop - start
+        if self.responses is None:
+            given = self.here(self.rows.responses.block(start, stop))
+        else:
+            given = xp.astype(self.responses[start:stop, :], xp.float64, copy=False)
+        if count == self.block_rows:
+            return given
+        shape = (self.block_rows, self.rows.n_responses)
+        padded = xp.zeros(shape, dtype=xp.float64, device=self.device)
+        padded[:count, :] = given
+        return padded
+
+    def integers(self, start: int) -> tuple[Any, Any]:
+        """Integer rows of a block, and which of them are sound; others may hold anything."""
+        xp, recipe, stop = self.xp, self.recipe, self.stop(start)
+        mixed = xp.matmul(self.block(start, stop), self.matrix)
+        if self.fused is not None:
+            return mixed, self.fused(mixed, self.response_block(start, stop))
+        bound = self.ridge_rows if isinstance(recipe, RowRecipe) else self.scaled_rows
+        with np.errstate(all="ignore"):
+            scaled, squared = bound(mixed, start, stop)
+            bounded = xp.round(scaled)
+            norm = xp.linalg.vector_norm(bounded, axis=1)
+            return bounded, (norm <= math.sqrt(self.most)) & (squared < LONGEST**2)
+
+    def ridge_rows(self, mixed: Any, start: int, stop: int) -> tuple[Any, Any]:
+        """Rows in grid units, not yet rounded, and their squared lengths before any bound."""
+        xp, recipe = self.xp, self.recipe
+        assert isinstance(recipe, RowRecipe), "other recipes have factors"
+        p, end = self.rows.n_design, recipe.dimension
+        u = mixed[:, p:end] + self.response_block(start, stop) * self.sizes
+        squared = xp.linalg.vector_norm(mixed[:, :p], axis=1) ** 2
+        whole = squared + xp.sum(u * u, axis=1)
+        factor, room = recipe.multipliers(squared, xp.ones_like(squared), xp)
+        mixed *= factor[:, None]
+        few = shortened(xp.matrix_transpose(u * factor[:, None]), room, xp)
+        mixed[:, p:end] = xp.matrix_transpose(few)
+        return mixed, whole
+
+    def scaled_rows(self, mixed: Any, start: int, stop: int) -> tuple[Any, Any]:
+        """The same for rows times a factor."""
+        xp, (p, k) = self.xp, (self.rows.n_design, self.recipe.dimension // self.rows.n_design)
+        z = mixed[:, :p]
+        length = xp.linalg.vector_norm(z, axis=1)
+        predictors = to_host(mixed[:, p : p + k])
+        factors = self.here(self.factors(predictors, to_host(length), start, stop))
+        products = z[:, :, None] * factors[:, None, :]
+        return xp.reshape(products, (self.block_rows, p * k)), length * length
+
+    def factors(
+        self, predictor: NDArray[np.float64], length: NDArray[np.float64], start: int, stop: int
+    ) -> NDArray[np.float64]:
+        """What rows are multiplied by, of shape (rows, k), worked out on the host."""
+        assert isinstance(self.recipe, ScaledRecipe), "other recipes have no factors"
+        responses = np.zeros((self.rows.n_responses, self.block_rows))
+        responses[:, : stop - start] = self.rows.responses.block(start, stop).T
+        kept = np.minimum(1.0, self.recipe.radius / length)
+        lengths = WhitenedRows(np.empty((0, len(length))), length, kept, np.ones(len(length)))
+        return self.recipe.multipliers(np.array(predictor.T), lengths, responses).T
+
+    def reduced(self, bounded: Any) -> list[Any]:
+        """What a block adds to the sum, in strips."""
+        xp = self.xp
+        if self.kind == "total":
+            return [xp.sum(bounded, axis=0)]
+        left = xp.matrix_transpose(bounded)
+        return [xp.matmul(left[strip, :], bounded[:, strip.start :]) for strip in self.strips()]
+
+    def strips(self) -> list[slice]:
+        """Columns of the strips of a product."""
+        count = max([1, *(strips for columns, strips in STRIPS if self.width >= columns)])
+        step = -(-self.width // (count * COLUMN_MULTIPLE)) * COLUMN_MULTIPLE
+        starts = range(0, self.width, step)
+        return [slice(start, min(start + step, self.width)) for start in starts]
+
+    def assembled(self, sums: list[Any]) -> NDArray[np.int64]:
+        """The sum of the strips as integers, on the host."""
+        p, host = self.recipe.dimension, [to_host(part).astype(np.int64) for part in sums]
+        if self.kind == "total":
+            return host[0][:p]
+        whole = np.zeros((self.width, self.width), dtype=np.int64)
+        for strip, values in zip(self.strips(), host, strict=True):
+            whole[strip, strip.start :] = values
+            whole[strip.start :, strip] = values.T
+        return whole[:p, :p]
+
+    def on_host(self, odd: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Sum over the rows that were left out."""
+        where = self.xp.asarray(odd, device=self.device)
+        features = as_table(to_host(self.xp.take(self.table, where, axis=0)))
+        values = np.concatenate([self.rows.responses.block(i, i + 1) for i in odd.tolist()])
+        few = PrivateRows(
+            features, as_responses(values), self.rows.fit_intercept, self.rows.ignore_invalid
+        )
+        return numpy_engine.add_up(few, self.recipe, self.kind)
+
+
+def _both(recipe: Recipe) -> NDArray[np.float64]:
+    """Whitener and whitened coefficients: rows and their predictors in one product."""
+    assert isinstance(recipe, ScaledRecipe), "other recipes have a transform"
+    return np.concatenate([recipe.whitener, recipe.whitener @ recipe.coef], axis=1)

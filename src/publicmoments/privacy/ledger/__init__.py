@@ -1,0 +1,21 @@
+"""A durable account of what was spent on which dataset, over all fits and all processes.
+
+`book` is the ledger that users see, `account` and `opening` tie one fit to it, `records` says what
+a line means and replays them, `squares` adds up exactly. `store`, `tables` and `failures` are the
+database, which needs SQLAlchemy and is imported when a ledger is made.
+"""
+
+from publicmoments.privacy.ledger.account import LedgerAccount
+from publicmoments.privacy.ledger.book import Ledger
+from publicmoments.privacy.ledger.opening import LedgerLike, open_account
+from publicmoments.privacy.ledger.records import Cap, Entry, LedgerError
+
+__all__ = [
+    "Cap",
+    "Entry",
+    "Ledger",
+    "LedgerAccount",
+    "LedgerError",
+    "LedgerLike",
+    "open_account",
+]

@@ -1,0 +1,140 @@
+"""Made-up populations agree with what is public, and differ by what it leaves open."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from publicmoments import PublicMoments
+from publicmoments.planner.fits import Task
+from publicmoments.planner.knowledge import Stated, population_of
+from publicmoments.planner.population import feature_law
+
+COEF = np.array([1.0, -2.0, 0.5])
+
+
+def public_rows(count, seed=0, sd=0.5):
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(count, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, 1.0]
+    return B, B @ COEF + sd * rng.normal(size=count)
+
+
+def worlds(population, count=300):
+    return [population.drawn(np.random.default_rng([k])) for k in range(count)]
+
+
+def test_drawn_rows_have_the_public_moments():
+    B, _ = public_rows(2_000)
+    law = feature_law(PublicMoments.from_rows(B))
+    z, _ = law.whitened(np.random.default_rng(0), 200_000)
+    X = law.mean + z @ law.root
+    assert X.mean(axis=0) == pytest.approx(B.mean(axis=0), rel=0.02, abs=0.02)
+    assert np.cov(X, rowvar=False) == pytest.approx(np.cov(B, rowvar=False), rel=0.05, abs=0.05)
+
+
+def test_a_constant_column_stays_constant():
+    B, _ = public_rows(100)
+    law = feature_law(PublicMoments.from_rows(np.column_stack([B, np.ones(100)])))
+    drawn = law.drawn(np.random.default_rng(1))
+    z, _ = drawn.whitened(np.random.default_rng(0), 50)
+    assert law.rank == 3
+    assert np.ptp((drawn.mean + z @ drawn.root)[:, 3]) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_second_moments_vary_as_those_of_so_many_rows_do():
+    d, n = 4, 30
+    law = feature_law(PublicMoments.from_matrix(np.eye(d), n=n))
+    rng = np.random.default_rng(0)
+    mean = np.mean([law.drawn(rng).covariance for _ in range(2_000)], axis=0)
+    # The mean of an inverted Wishart matrix.
+    assert np.diag(mean) == pytest.approx(n / (n - d - 1), rel=0.05)
+
+
+def test_residual_variance_is_unbiased_and_spread_as_its_freedom_says():
+    B, y = public_rows(23)
+    population = population_of(
+        PublicMoments.from_rows(B, response=y), Task("ridge", 0.0, True), Stated()
+    )
+    variances = [world.residual_sd**2 for world in worlds(population, 3_000)]
+    assert np.mean(variances) == pytest.approx(population.law.residual_sd**2, rel=0.05)
+    # With f = 19: f^2 / (f (f - 2)) - 1 = 2 / (f - 2).
+    assert np.var(variances) / np.mean(variances) ** 2 == pytest.approx(2 / 17, rel=0.25)
+
+
+def test_coefficients_vary_as_the_public_fit_does():
+    B, y = public_rows(50)
+    population = population_of(
+        PublicMoments.from_rows(B, response=y), Task("ridge", 0.0, True), Stated()
+    )
+    drawn = np.array([world.coef for world in worlds(population, 2_000)])
+    X = np.column_stack([B, np.ones(50)])
+    variance = population.law.residual_sd**2 * np.diag(np.linalg.inv(X.T @ X))
+    assert drawn.var(axis=0) == pytest.approx(variance, rel=0.15)
+    assert drawn.mean(axis=0) == pytest.approx(
+        population.law.centre, abs=4 * np.sqrt(variance.max() / 2_000)
+    )
+
+
+def test_a_stated_r2_is_met():
+    public = PublicMoments.from_matrix(np.diag([1.0, 100.0]), n=10_000, response_scale=3.0)
+    population = population_of(public, Task("ridge", 0.0, False), Stated(r2=0.75))
+    world = population.drawn(np.random.default_rng(0))
+    X, y = world.sample(np.random.default_rng(1), 100_000)
+    assert np.mean(y**2) == pytest.approx(9.0, rel=0.03)
+    assert np.mean((X @ world.coef) ** 2) == pytest.approx(0.75 * 9.0, rel=0.03)
+
+
+def test_a_stated_residual_sd_is_met_with_a_known_mean():
+    public = PublicMoments.from_mean_cov([1.0, 7.0], np.diag([1.0, 25.0]), n=10_000, response=1)
+    assert population_of(public, Task("ridge", 0.0, True), Stated()).law.freedom == 9_998
+    unknown = PublicMoments.from_matrix(np.eye(2), n=100, response_scale=2.0)
+    law = population_of(unknown, Task("ridge", 0.0, False), Stated(residual_sd=1.0)).law
+    assert (law.residual_sd, law.signal) == pytest.approx((1.0, np.sqrt(3.0)))
+
+
+def test_labels_and_counts_follow_their_models():
+    public = PublicMoments.from_mean_cov([3.0, -2.0], np.eye(2), n=100_000)
+    for model, mean in (("logistic", 0.5), ("poisson", np.exp(0.5**2 / 2))):
+        population = population_of(public, Task(model, 0.0, True), Stated(predictor_sd=0.5))
+        world = population.drawn(np.random.default_rng(0))
+        X, y = world.sample(np.random.default_rng(1), 50_000)
+        predictor = X @ world.coef[:2] + world.coef[2]
+        assert np.sqrt(np.mean(predictor**2)) == pytest.approx(0.5, rel=0.05)
+        assert y.mean() == pytest.approx(mean, rel=0.03)
+        assert np.mean((y - world.family.mean(predictor)) * predictor) == pytest.approx(
+            0.0, abs=0.02
+        )
+
+
+def test_bends_leave_least_squares_alone():
+    B, y = public_rows(30)
+    population = population_of(
+        PublicMoments.from_rows(B, response=y), Task("ridge", 0.0, True), Stated()
+    )
+    world = population.drawn(np.random.default_rng(0))
+    z, _ = world.features.whitened(np.random.default_rng(1), 5_000)
+    X = world.features.mean + z @ world.features.root
+    bend = world._bend(np.random.default_rng(2), z, X)
+    assert np.abs(X.T @ bend).max() < 1e-6
+    assert 0.0 < np.mean(bend**2) < 0.1
+
+
+def test_separable_labels_give_a_finite_population():
+    rng = np.random.default_rng(0)
+    B = rng.normal(size=(40, 3))
+    public = PublicMoments.from_rows(B, response=(B[:, 0] > 0).astype(float))
+    law = population_of(public, Task("logistic", 0.0, True), Stated()).law
+    assert 0.5 < abs(law.centre[0]) < 50.0
+    assert np.linalg.norm(law.root) < 50.0
+
+
+def test_residuals_leave_the_population_what_it_is():
+    # Residuals of a fit without an intercept have a mean; on features with one it would bend it.
+    B, y = public_rows(40)
+    public = PublicMoments.from_rows(B, response=y + 3.0)
+    population = population_of(public, Task("ridge", 0.0, False), Stated())
+    world = population.drawn(np.random.default_rng(0))
+    X, y = world.sample(np.random.default_rng(1), 200_000)
+    away = np.linalg.lstsq(X, y, rcond=None)[0] - world.coef
+    expected = 3 * world.residual_sd**2 / len(X)
+    assert away @ world.metric @ away < 5.0 * expected

@@ -1,0 +1,165 @@
+"""Arrow files and streams: only what is wanted is read, and no message quotes a cell."""
+
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from publicmoments.sources import open_frame
+from publicmoments.sources.arrow import StreamFrame, piece_rows
+
+TABLE = pa.table(
+    {
+        "a": np.arange(1_000) / 7.0,
+        "region": np.arange(1_000) % 3,
+        "word": [str(number) for number in range(1_000)],
+        "b": np.arange(1_000),
+    }
+)
+
+
+def gathered(frame):
+    """Rows of a frame in order of ``a``, and the columns that its pieces have."""
+    seen, names = [], set()
+
+    def work(piece):
+        names.update(piece.schema.names)
+        seen.extend(piece.to_pylist())
+        return np.array([piece.num_rows])
+
+    assert frame.map_add(work).tolist() == [len(seen)] == [frame.n_rows]
+    return sorted(seen, key=lambda row: row.get("a") or 0.0), names
+
+
+@pytest.fixture
+def hive(tmp_path):
+    """A dataset in folders that are named after regions."""
+    pq.write_to_dataset(TABLE, tmp_path / "hive", partition_cols=["region"])
+    return tmp_path / "hive"
+
+
+def test_only_wanted_columns_are_read(tmp_path):
+    pq.write_table(TABLE, tmp_path / "t.parquet")
+    frame = open_frame(tmp_path / "t.parquet")
+    assert frame.names == ("a", "region", "word", "b")
+    rows, names = gathered(frame.only(["b", "a"]))
+    assert names == {"a", "b"}
+    assert [row["b"] for row in rows] == list(range(1_000))
+
+
+def test_columns_that_folders_are_named_after(hive):
+    frame = open_frame(str(hive))
+    assert [kind for kind, _ in frame.types(["a", "region", "word"])] == [
+        "number",
+        "number",
+        "other",
+    ]
+    rows, _ = gathered(frame.only(["region", "a", "b"]))
+    assert [row["region"] for row in rows] == [number % 3 for number in range(1_000)]
+    rows, names = gathered(frame.only(["region"]))
+    assert names == {"region"}
+    assert sorted(row["region"] for row in rows) == sorted(TABLE["region"].to_pylist())
+
+
+def test_columns_that_some_files_lack(tmp_path):
+    pq.write_table(TABLE.slice(0, 600), tmp_path / "0.parquet")
+    pq.write_table(TABLE.slice(600).drop(["b"]), tmp_path / "1.parquet")
+    rows, _ = gathered(open_frame(tmp_path).only(["a", "b"]))
+    assert [row["b"] for row in rows] == [*range(600), *[None] * 400]
+
+
+@pytest.mark.parametrize("chosen", [ds.field("b") < 10, ds.field("region") == 1])
+def test_filters_of_a_dataset_hold(hive, chosen):
+    dataset = ds.dataset(hive, partitioning="hive").filter(chosen)
+    rows, _ = gathered(open_frame(dataset).only(["b", "a"]))
+    wanted = TABLE.filter(chosen)["b"].to_pylist()
+    assert [row["b"] for row in rows] == wanted
+    assert 0 < len(wanted) < 1_000
+
+
+def test_row_groups_that_a_dataset_leaves_out(tmp_path):
+    pq.write_table(TABLE, tmp_path / "t.parquet", row_group_size=100)
+    (whole,) = ds.dataset(tmp_path / "t.parquet").get_fragments()
+    format_ = ds.ParquetFileFormat()
+    part = ds.FileSystemDataset(
+        [whole.subset(row_group_ids=[2, 5])], TABLE.schema, format_, whole.filesystem
+    )
+    rows, _ = gathered(open_frame(part).only(["a", "b"]))
+    assert [row["b"] for row in rows] == [*range(200, 300), *range(500, 600)]
+
+
+def test_pieces_are_small(tmp_path):
+    wide = pa.table({f"c{i}": np.zeros(30_000) for i in range(300)})
+    pq.write_table(wide, tmp_path / "t.parquet")
+    most = []
+    frame = open_frame(tmp_path / "t.parquet")
+    frame.map_add(lambda piece: np.array([most.append(piece.num_rows) or 0]))
+    assert max(most) <= piece_rows(300) < 30_000
+    assert piece_rows(10**9) == 2**10
+
+
+def test_streams_are_read_when_rows_are_counted():
+    read = []
+
+    def batches(names):
+        read.append(names)
+        return TABLE.select(names).to_batches(max_chunksize=300)
+
+    types = open_frame(TABLE.to_reader()).column_types
+    frame = StreamFrame(types, batches).only(["b", "a"])
+    assert read == []
+    assert frame.n_rows == 1_000
+    gathered(frame)
+    gathered(frame)
+    assert read == [["b", "a"]]
+
+
+class TestCsv:
+    """Types come from the beginning of the file; cells come later."""
+
+    def test_integers_may_become_fractions(self, tmp_path):
+        path = tmp_path / "t.csv"
+        # More than the first block, from which types are inferred.
+        path.write_text("a,b\n" + "1,2\n" * 400_000 + "0.5,\n")
+        frame = open_frame(path).only(["a", "b"])
+        assert frame.n_rows == 400_001
+        totals = frame.map_add(
+            lambda piece: np.array([2 * sum(piece["a"].to_pylist()), piece["b"].null_count])
+        )
+        assert totals.tolist() == [800_001, 1]
+
+    @pytest.mark.parametrize("bad", ["31337x,2\n", "31337\n", '"31337,2\n'])
+    def test_messages_do_not_quote(self, tmp_path, bad):
+        path = tmp_path / "t.csv"
+        path.write_text("a,b\n" + "1,2\n" * 400_000 + bad)
+        frame = open_frame(path).only(["a", "b"])
+        with pytest.raises(ValueError, match="Arrow could not read the table") as caught:
+            frame.n_rows, frame.map_add(lambda piece: np.array([piece.num_rows]))
+        assert "31337" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+    def test_empty_words_are_missing(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("a,label\n1,yes\n2,\n3,no\n")
+        rows, _ = gathered(open_frame(path).only(["a", "label"]))
+        assert [row["label"] for row in rows] == ["yes", None, "no"]
+
+    def test_names_in_capitals(self, tmp_path):
+        (tmp_path / "T.CSV").write_text("a\n1\n")
+        assert open_frame(tmp_path / "T.CSV").n_rows == 1
+
+
+def test_files_that_do_not_exist(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        open_frame(tmp_path / "nothing.parquet")
+
+
+@pytest.mark.parametrize("module", ["pyarrow.dataset", "pyarrow.csv"])
+def test_a_missing_library_is_named(monkeypatch, module, tmp_path):
+    monkeypatch.setitem(sys.modules, module, None)
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    with pytest.raises(ImportError, match=r'pip install "publicmoments\[arrow\]"'):
+        open_frame(tmp_path / "t.csv")

@@ -1,0 +1,67 @@
+"""Results of pieces, and refusals among them, come home as they were."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from publicmoments.rows import InvalidRows
+from publicmoments.sources.frame import Columns, Refusal, added, guarded, settled
+from publicmoments.sources.kinds import ColumnType
+
+
+def raises(error):
+    def work(piece):
+        raise error
+
+    return work
+
+
+def test_results_are_added_exactly():
+    large = np.array([2**62, -(2**61)])
+    total = settled(added([large, np.array([5, 7]), np.array([-6, 1])]))
+    assert total.dtype == np.int64
+    assert total.tolist() == [2**62 - 1, -(2**61) + 8]
+
+
+@pytest.mark.parametrize("error", [ValueError("in y"), TypeError("in X"), InvalidRows("NaN in X")])
+def test_errors_of_ours_keep_type_and_words(error):
+    result = pickle.loads(pickle.dumps(guarded(raises(error), None)))
+    assert isinstance(result, Refusal)
+    with pytest.raises(type(error)) as caught:
+        settled(added([np.ones(2, dtype=np.int64), result, result]))
+    assert str(caught.value) == str(error)
+    assert type(caught.value) is type(error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError("cell 31337"),
+        KeyError("31337"),
+        UnicodeDecodeError("utf-8", b"31337", 0, 1, "31337"),
+        ValueError("31337", "31337"),
+    ],
+)
+def test_other_errors_are_named_but_not_quoted(error):
+    result = guarded(raises(error), None)
+    with pytest.raises(RuntimeError, match=type(error).__name__) as caught:
+        settled(result)
+    assert "31337" not in str(caught.value)
+
+
+def test_interruptions_are_no_results():
+    with pytest.raises(KeyboardInterrupt):
+        guarded(raises(KeyboardInterrupt()), None)
+
+
+def test_a_frame_stays_at_home():
+    class Unmoving:
+        def __reduce__(self):
+            raise AssertionError("a frame was sent")
+
+    columns = Columns("a", (ColumnType("number", "a (double)"),), ("a",), True, Unmoving())
+    sent = pickle.loads(pickle.dumps(columns))
+    assert sent.frame is None
+    assert (sent.key, sent.types, sent.names) == (columns.key, columns.types, columns.names)
+    assert columns.frame is not None
