@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.engines import device, numpy_engine
-from publicmoments.engines.algebra import single_threaded
 from publicmoments.engines.exact import ExactGram, ExactTotal
 from publicmoments.rows import PrivateRows, Recipe
 from publicmoments.sources import Frame
+from publicmoments.threads import single_threaded
 
 __all__ = ["PieceSum", "sum_gram", "sum_total"]
 

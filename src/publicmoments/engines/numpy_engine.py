@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.engines.algebra import single_threaded
 from publicmoments.engines.exact import ExactGram, ExactTotal
 from publicmoments.rows import (
     Block,
@@ -25,6 +24,7 @@ from publicmoments.rows import (
     largest_square,
     scaled_down,
 )
+from publicmoments.threads import single_threaded
 
 __all__ = ["add_up", "sum_gram", "sum_total"]
 

@@ -11,13 +11,16 @@ from publicmoments.models.agreement import PublicFit, public_fit
 from publicmoments.models.belief import CoefBelief
 from publicmoments.models.knowledge import Knowledge, plan_pass
 from publicmoments.models.learning import learned, read_release, residual_variances
-from publicmoments.planner.bounds import Bounds, BoundsRequest, pass_shares
+from publicmoments.planner.bounds import NEGLIGIBLE_NOISE, Bounds, BoundsRequest, pass_shares
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
 from publicmoments.release import NoiseSource, PrivateRows, grid_bound, measure_gram
 
 __all__ = ["Measured", "PassRecord", "pass_laws", "run_passes"]
+
+LARGE_TABLE = 200_000
+"""Rows from which a pass takes long enough for a fit to end after the first, if that will do."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +103,16 @@ def run_passes(
     that `publicmoments.release.release_gram` states for each.
 
     **Why.** A pass subtracts the fit so far, so that its rows are residuals: their scale, and with
-    it the noise, falls from pass to pass. Each recipe depends on public inputs and on earlier
-    releases only, which adaptive composition covers. The account would refuse an overdraft.
+    it the noise, falls from pass to pass. In a large table the first pass may leave no noise to
+    speak of; the rest of the budget then stays unspent. Each recipe, and whether there is another,
+    depends on public inputs and on earlier releases only, which adaptive composition covers. The
+    account would refuse an overdraft.
     """
     costs = account.total.split(*pass_shares(passes))
     records: list[PassRecord] = []
     priors = list(knowledge.beliefs)
     freedom = knowledge.effective_n - len(knowledge.coef)
+    hopeful = restart_passes is not None and rows.n_rows >= LARGE_TABLE
     while costs:
         cost = costs.pop(0)
         final = not costs
@@ -114,7 +120,7 @@ def run_passes(
             knowledge,
             rows.n_rows,
             cost.mu,
-            final=final,
+            final=final or (hopeful and not records),
             fit_intercept=rows.fit_intercept,
             request=request,
         )
@@ -125,6 +131,9 @@ def run_passes(
             fit = public_fit(knowledge, lesson, released, bounds)
             if fit.outgrown and costs and restart_passes is not None:
                 costs = GDP(account.remaining).split(*pass_shares(restart_passes))
+            elif hopeful and not lesson.outgrown.any() and _noiseless(bounds, knowledge, rows):
+                costs, final = [], True
+                lesson = read_release(knowledge, released, bounds, final=True)
         variances = residual_variances(knowledge, lesson, released, bounds, freedom)
         knowledge = learned(knowledge, lesson, released, bounds, final=final)
         if not final:
@@ -134,3 +143,8 @@ def run_passes(
             PassRecord(bounds, scale, cost, released.law, released.rho, released.diagonal_sd)
         )
     return Measured(knowledge, tuple(priors), variances, tuple(records), fit, source.private)
+
+
+def _noiseless(bounds: Bounds, knowledge: Knowledge, rows: PrivateRows) -> bool:
+    """Whether the noise of a pass is expected to vanish beside the sampling error of the rows."""
+    return bounds.noise <= NEGLIGIBLE_NOISE * len(knowledge.coef) / rows.n_rows

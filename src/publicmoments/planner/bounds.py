@@ -351,14 +351,18 @@ def _cut_by_rows(rows: Array, residuals: Array, candidates: _Candidates) -> _Cut
     count, p = rows.shape
     rows = rows * np.sqrt(p / np.mean(np.sum(rows**2, axis=1)))
     norms = np.maximum(np.sqrt(np.sum(rows**2, axis=1)), 1e-300)
-    c = np.minimum(1.0, candidates.x_radius[:, None] / norms)
+    # Many candidates share a radius, and what depends on nothing else is worked out once.
+    radii, which = np.unique(candidates.x_radius, return_inverse=True)
+    each = np.minimum(1.0, radii[:, None] / norms)
     lengths = np.maximum(np.sqrt(np.sum(residuals**2, axis=1)), 1e-300)
-    shorter = np.minimum(1.0, candidates.room(c * norms) / (c * lengths))
-    lost_share = 1.0 - c**2 * shorter
+    shorter = candidates.room((each * norms)[which])
+    shorter /= (each * lengths)[which]
+    np.minimum(shorter, 1.0, out=shorter)
+    lost_share = 1.0 - (each**2)[which] * shorter
     mean = np.stack([lost_share @ (rows * u[:, None]) / count for u in residuals.T])
     return _Cut(
-        kept=c**2 @ norms**2 / count / p,
-        second=c**4 @ norms**2 / count / p,
+        kept=(each**2 @ norms**2 / count / p)[which],
+        second=(each**4 @ norms**2 / count / p)[which],
         lost=lost_share**2 @ (norms**2 * np.mean(residuals**2, axis=1)) / count,
         lost_mean=np.mean(np.sum(mean**2, axis=2), axis=0),
         inside=np.mean(shorter >= 1.0, axis=1),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments import GDP, PublicMoments
+from publicmoments import GDP, PublicMoments, PublicMomentsWarning, Ridge
+from publicmoments.models import passes as passes_module
 from publicmoments.models.knowledge import initial_knowledge, plan_pass
 from publicmoments.models.passes import run_passes
 from publicmoments.planner.bounds import BoundsRequest
@@ -136,3 +137,21 @@ def test_plans_do_not_look_at_rows():
     assert recipe.n_rows == 1_000
     assert recipe.x_radius == bounds.x_radius
     assert recipe.coef is knowledge.coef
+
+
+@pytest.mark.parametrize(("mu", "expected"), [(10.0, 1), (0.02, 2)])
+def test_a_large_table_is_read_once_where_noise_vanishes(monkeypatch, mu, expected):
+    monkeypatch.setattr(passes_module, "LARGE_TABLE", 5_000)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5_000, 2))
+    y = X @ [1.0, -1.0] + rng.normal(size=5_000)
+    B = rng.normal(size=(200, 2))
+    public = PublicMoments.from_rows(B, response=B @ [1.0, -1.0] + rng.normal(size=200))
+    model = Ridge(privacy=GDP(mu), public=public, random_state=0).fit(X, y)
+    assert len(model.card_.passes) == expected
+    assert Ridge(privacy=GDP(mu), public=public, passes=2).fit(X, y).card_.passes[1:] != ()
+    # Public responses of another kind show in the first pass, and the rest of the budget is spent.
+    other = PublicMoments.from_rows(B, response=1e-3 * rng.normal(size=200))
+    with pytest.warns(PublicMomentsWarning):
+        wrong = Ridge(privacy=GDP(mu), public=other, random_state=0).fit(X, y)
+    assert len(wrong.card_.passes) > 1

@@ -25,6 +25,7 @@ from publicmoments.public import PublicDesign, PublicMoments
 from publicmoments.release import NoisyGram, PrivateRows, noise_source
 from publicmoments.report.card import Card, GradientPass
 from publicmoments.tables import Table
+from publicmoments.threads import single_threaded
 from publicmoments.warnings_ import PublicMomentsWarning
 
 __all__ = ["GLMEstimator", "RandomState"]
@@ -72,6 +73,8 @@ class GLMEstimator(CoefInference, PrivateEstimator):
         if not (none or self.fit_intercept):
             raise ValueError(f"{name} needs fit_intercept=True; leave it out, or fit an intercept")
 
+    # Its matrices are small: threads of the linear algebra would mostly wait for each other.
+    @single_threaded()
     def _fit(
         self,
         family: Family,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,12 +95,12 @@ class Stage:
         """Number of coefficients, p times k."""
         return int(self.rows.shape[1] * self.family.n_predictors)
 
-    @property
+    @cached_property
     def lengths(self) -> Array:
         """Lengths of the rows."""
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", self.rows, self.rows)))
 
-    @property
+    @cached_property
     def moving_rows(self) -> Array:
         """Rows on which moves of the coefficients act."""
         return self.rows if self.lesson is None else self.rows @ self.lesson.stretch.T

@@ -2,8 +2,8 @@
 
 import pytest
 
-from publicmoments.engines import algebra
-from publicmoments.engines.algebra import single_threaded
+from publicmoments import threads
+from publicmoments.threads import single_threaded
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def limits(monkeypatch):
         def restore_original_limits(self):
             events.append("lifted")
 
-    monkeypatch.setattr(algebra, "_libraries", Libraries)
+    monkeypatch.setattr(threads, "_libraries", Libraries)
     return events
 
 
