@@ -31,6 +31,9 @@ ROW_MULTIPLE = 256
 COLUMN_MULTIPLE = 16
 """Products have a whole multiple of this number of columns, some of them zero: others are slow."""
 
+TILE = 128
+"""Products are made of tiles of about this many columns, at whose edges strips had better begin."""
+
 LONGEST = 2.0**450
 """Rows from this length on, whitened, are left to the host."""
 
@@ -219,9 +222,10 @@ class _Pass:
     def strips(self) -> list[slice]:
         """Columns of the strips of a product."""
         count = max([1, *(strips for columns, strips in STRIPS if self.width >= columns)])
-        step = -(-self.width // (count * COLUMN_MULTIPLE)) * COLUMN_MULTIPLE
-        starts = range(0, self.width, step)
-        return [slice(start, min(start + step, self.width)) for start in starts]
+        share = max(self.width // count, 1)
+        step = share // TILE * TILE or share
+        edges = [*range(0, count * step, step), self.width]
+        return [slice(*pair) for pair in zip(edges[:-1], edges[1:], strict=True)]
 
     def assembled(self, sums: list[Any]) -> NDArray[np.int64]:
         """The sum of the strips as integers, on the host."""
