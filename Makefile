@@ -13,7 +13,7 @@ LOCK := requirements/dev.txt
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
 .PHONY: help setup demo test lint format types contracts unit bench-utility bench-speed \
-	experiments experiments-quick lock clean
+	experiments experiments-quick docs lock clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -73,10 +73,13 @@ experiments: $(STAMP) ## the paper's figures at full size, about half an hour on
 experiments-quick: $(STAMP) ## the same with few repeats, within two minutes
 	$(ONE_THREAD) $(BIN)/python -m experiments --quick
 
+docs: $(STAMP) ## build the documentation site in build/site; any warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 lock: $(STAMP) ## resolve the development environment anew
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade \
 		--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-		--group dev --all-extras --quiet --output-file $(LOCK) pyproject.toml
+		--group dev --group docs --all-extras --quiet --output-file $(LOCK) pyproject.toml
 
 clean: ## remove .venv, caches and build outputs
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
