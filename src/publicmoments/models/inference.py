@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from publicmoments.checks import fraction
+from publicmoments.checks import fraction, positive_integer
+from publicmoments.public.arrays import ReadOnlyArrays
 from publicmoments.report.card import Card
 
 __all__ = [
+    "Bootstrap",
     "CoefInference",
     "CoefSummary",
     "around",
@@ -203,6 +205,49 @@ def refuse_selection(l1_ratio: float, instead: str) -> ValueError:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Bootstrap(ReadOnlyArrays):
+    """
+    Coefficients of many simulated fits.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The coefficients, the intercept last where there is one.
+    estimate : ndarray of shape (n_coefficients,)
+        Those of the fit itself.
+    draws : ndarray of shape (n_draws, n_coefficients)
+        Those of the simulated ones.
+    """
+
+    names: tuple[str, ...]
+    estimate: Array
+    draws: Array = field(repr=False)
+
+    @property
+    def std_err(self) -> Array:
+        """Standard deviations of the draws."""
+        return np.asarray(np.std(self.draws, axis=0, ddof=1))
+
+    def conf_int(self, level: float = 0.95) -> Array:
+        """
+        Return basic bootstrap intervals: quantiles of the draws, reflected at the estimate.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Coverage, in (0, 1).
+
+        Returns
+        -------
+        ndarray of shape (n_coefficients, 2)
+            Lower and upper ends.
+        """
+        tail = (1.0 - fraction("level", level)) / 2.0
+        low, high = np.quantile(self.draws, [tail, 1.0 - tail], axis=0)
+        return np.column_stack([2.0 * self.estimate - high, 2.0 * self.estimate - low])
+
+
 class CoefInference:
     """
     Intervals and summaries of the private estimators.
@@ -272,6 +317,41 @@ class CoefInference:
             residual_sd=self._residual_sd(),
             private=self.card_.private,
         )
+
+    def bootstrap(
+        self,
+        n_draws: int = 1000,
+        random_state: int | np.random.Generator | None = None,
+    ) -> Bootstrap:
+        """
+        Draw the estimate again and again from its own law: noise and sampling, as they are known.
+
+        Of a single coefficient this says what `conf_int` says. It serves for what is computed from
+        several: a ratio, a contrast, the probability of a class. No private data and no budget are
+        involved.
+
+        Parameters
+        ----------
+        n_draws : int, default=1000
+            Draws.
+        random_state : int or Generator, optional
+            Makes them reproducible.
+
+        Returns
+        -------
+        Bootstrap
+            With the coefficients of several responses or classes one after the other.
+        """
+        noise, sampling = self._parts()
+        estimates, covariance = self._estimates().ravel(), noise + sampling
+        rng = np.random.default_rng(random_state)
+        count = positive_integer("n_draws", n_draws)
+        apart = covariance.reshape(-1, *covariance.shape[-2:])
+        draws = [
+            rng.multivariate_normal(np.zeros(len(one)), one, size=count, method="eigh", tol=np.inf)
+            for one in apart
+        ]
+        return Bootstrap(self._coef_names(), estimates, estimates + np.concatenate(draws, axis=1))
 
     def _parts(self) -> tuple[Array, Array]:
         """Both covariances, where there are any."""

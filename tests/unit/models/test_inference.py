@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from publicmoments import GDP, PublicMoments, Ridge
+from publicmoments import GDP, LogisticRegression, PublicMoments, Ridge
 from publicmoments.models.belief import CoefBelief
 from publicmoments.models.inference import around, half_width, mean_interval
 from publicmoments.models.spread import ErrorParts, error_parts
@@ -238,3 +238,43 @@ def test_ends_and_mean_intervals():
     covariance = np.array([[1.0, 0.5], [0.5, 4.0]])
     ends = mean_interval(np.array([[1.0, 2.0]]), np.array([7.0]), covariance, 0.6826895)
     np.testing.assert_allclose(ends, [[7.0 - np.sqrt(19.0), 7.0 + np.sqrt(19.0)]])
+
+
+def test_the_bootstrap_draws_from_the_law_of_the_estimate():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2))
+    y = X @ [1.0, -2.0] + rng.normal(size=500)
+    public = PublicMoments.from_rows(X[:100], response=y[:100])
+    model = Ridge(privacy=GDP(0.5), public=public, random_state=0).fit(X, y)
+    found = model.bootstrap(20_000, random_state=1)
+    assert found.names == ("x0", "x1", "(intercept)")
+    np.testing.assert_array_equal(found.estimate, [*model.coef_, model.intercept_])
+    expected = model.noise_covariance_ + model.sampling_covariance_
+    scale = np.sqrt(np.diag(expected))
+    away = (np.cov(found.draws, rowvar=False) - expected) / np.outer(scale, scale)
+    assert np.abs(away).max() < 0.05
+    np.testing.assert_allclose(found.conf_int(0.9), model.conf_int(0.9), atol=0.05 * scale.max())
+    assert (model.bootstrap(5, random_state=1).draws != model.bootstrap(5).draws).all()
+    with pytest.raises(ValueError, match="n_draws"):
+        model.bootstrap(0)
+
+
+@pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
+def test_the_bootstrap_of_several_classes_and_responses():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    labels = rng.integers(3, size=400)
+    public = PublicMoments.from_rows(X[:100])
+    classes = LogisticRegression(
+        classes=(0, 1, 2), passes=2, privacy=GDP(5.0), public=public, random_state=0
+    ).fit(X, labels)
+    assert classes.bootstrap(7).draws.shape == (7, 9)
+    two = Ridge(privacy=GDP(5.0), random_state=0).fit(X, np.column_stack([labels, -labels]))
+    drawn = two.bootstrap(9_000, random_state=0)
+    assert drawn.draws.shape == (9_000, 6)
+    assert drawn.names[3] == "y1: x0"
+    np.testing.assert_allclose(
+        np.std(drawn.draws, axis=0),
+        (two.conf_int()[..., 1] - two.conf_int()[..., 0]).ravel() / 3.92,
+        rtol=0.05,
+    )

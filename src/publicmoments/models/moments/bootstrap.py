@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.checks import fraction
 from publicmoments.models.moments.evidence import (
     Coordinates,
     Evidence,
@@ -16,54 +15,11 @@ from publicmoments.models.moments.evidence import (
 )
 from publicmoments.models.moments.regress import ErrorLaw
 from publicmoments.models.moments.weights import RowWeights
-from publicmoments.public.arrays import ReadOnlyArrays, read_only
+from publicmoments.public.arrays import read_only
 
-__all__ = ["Bootstrap", "redrawn"]
+__all__ = ["redrawn"]
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Bootstrap(ReadOnlyArrays):
-    """
-    Coefficients of many simulated releases.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The coefficients, the intercept last where there is one.
-    estimate : ndarray of shape (n_coefficients,)
-        Those of the release itself.
-    draws : ndarray of shape (n_draws, n_coefficients)
-        Those of the simulated ones.
-    """
-
-    names: tuple[str, ...]
-    estimate: Array
-    draws: Array = field(repr=False)
-
-    @property
-    def std_err(self) -> Array:
-        """Standard deviations of the draws."""
-        return np.asarray(np.std(self.draws, axis=0, ddof=1))
-
-    def conf_int(self, level: float = 0.95) -> Array:
-        """
-        Return basic bootstrap intervals: quantiles of the draws, reflected at the estimate.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Coverage, in (0, 1).
-
-        Returns
-        -------
-        ndarray of shape (n_coefficients, 2)
-            Lower and upper ends.
-        """
-        tail = (1.0 - fraction("level", level)) / 2.0
-        low, high = np.quantile(self.draws, [tail, 1.0 - tail], axis=0)
-        return np.column_stack([2.0 * self.estimate - high, 2.0 * self.estimate - low])
 
 
 def redrawn(

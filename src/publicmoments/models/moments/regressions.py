@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from publicmoments.checks import non_negative, positive_integer, share
-from publicmoments.models.moments.bootstrap import Bootstrap, redrawn
+from publicmoments.models.inference import Bootstrap
+from publicmoments.models.moments.bootstrap import redrawn
 from publicmoments.models.moments.fit import MomentFit
 from publicmoments.models.moments.record import MomentRecord
 from publicmoments.models.moments.regress import (
