@@ -12,7 +12,8 @@ LOCK := requirements/dev.txt
 # Tests run in several processes; one thread of linear algebra in each avoids crowding the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
-.PHONY: help setup demo test lint format types contracts unit bench-utility bench-speed \
+.PHONY: help setup demo test lint format types contracts unit bench-utility bench-speed bench-coverage \
+	bench-calibration \
 	experiments experiments-quick docs lock clean
 
 help: ## list the targets
@@ -61,6 +62,12 @@ unit: $(STAMP) ## run tests and doctests
 
 bench-utility: $(STAMP) ## measure accuracy against the alternatives, twenty minutes on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/utility.py --page-folder docs
+
+bench-coverage: $(STAMP) ## measure how often intervals cover, fifteen minutes on two cores
+	$(ONE_THREAD) $(BIN)/python benchmarks/coverage.py --repeats 500 --page-folder docs
+
+bench-calibration: $(STAMP) ## measure how right plans are, after bench-utility; half an hour
+	$(ONE_THREAD) $(BIN)/python benchmarks/calibration.py --page-folder docs
 
 bench-speed: $(STAMP) ## measure speed beside references, ten minutes on two cores
 	$(BIN)/python benchmarks/speed.py run

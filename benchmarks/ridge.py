@@ -139,7 +139,7 @@ PART = Part(
         "vector.",
         "Oracles set their bounds by looking at the private rows, which no private method may do.",
         "",
-        "The constants in `planner.py` were settled on runs of these same settings with low seeds;",
+        "The constants in `planner/` were settled on runs of these same settings with low seeds;",
         "other seeds (`--first-seed`) draw other data and other splits of the same two tables.",
     ),
     methods=(ZERO, PLAIN, PUBLIC, ADASSP, PMT, ORACLE, MATRIX, FULL),

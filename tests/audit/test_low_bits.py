@@ -1,59 +1,18 @@
 """Low-order bits of what is released say nothing about the exact sum."""
 
-import math
-
 import numpy as np
 import pytest
-from scipy.stats import chi2_contingency
 
-from publicmoments.engines import ExactGram, ExactTotal
-from publicmoments.privacy import GDP, Account
-from publicmoments.privacy.noise import SystemNoise
-from publicmoments.release import release_gram, release_total
-from publicmoments.rows import TotalRecipe
+from audit.low_bits import CLASSES, DOORS, examine, on_grid, remainder_pvalue
 
-DIMENSION = 30
 RELEASES = 40
-CLASSES = 16
 LEVEL = 1e-9
 
 
-class GramDoor:
-    """Gram matrices with the same integer everywhere, and their entries as they are released."""
-
-    def __init__(self, recipe) -> None:
-        self.recipe = recipe
-        self.unit = recipe.grid_unit**2 / recipe.n_rows
-        self.one_row = recipe.l2_bound_squared
-
-    def entries(self, value: int) -> tuple[np.ndarray, float]:
-        """Entries on and above the diagonal of one release, and the claimed sd of most."""
-        exact = ExactGram(np.full((DIMENSION, DIMENSION), value), self.recipe.n_rows)
-        released = release_gram(exact, self.recipe, GDP(1.0), Account(GDP(1.0)), SystemNoise())
-        return released.noisy_gram[np.triu_indices(DIMENSION)], released.offdiagonal_sd
-
-
-class TotalDoor:
-    """Totals with the same integer everywhere, and their entries as they are released."""
-
-    def __init__(self, recipe) -> None:
-        self.recipe = recipe
-        self.unit = recipe.grid_unit / recipe.n_rows
-        self.one_row = math.isqrt(recipe.l2_bound_squared)
-
-    def entries(self, value: int) -> tuple[np.ndarray, float]:
-        """Entries of one release, and their claimed sd."""
-        exact = ExactTotal(np.full(self.recipe.dimension, value), self.recipe.n_rows)
-        released = release_total(exact, self.recipe, GDP(1.0), Account(GDP(1.0)), SystemNoise())
-        return released.noisy_mean, released.noise_sd
-
-
-@pytest.fixture(scope="module", params=["gram", "total"])
-def door(request, make_recipe, make_scaled):
+@pytest.fixture(scope="module", params=DOORS)
+def door(request):
     """A way out for many entries that all are the same integer."""
-    if request.param == "gram":
-        return GramDoor(make_recipe(DIMENSION - 1))
-    return TotalDoor(make_scaled(TotalRecipe, 1, 500, l2_bound=5.0))
+    return DOORS[request.param]()
 
 
 @pytest.fixture(scope="module")
@@ -76,29 +35,9 @@ def float_entries(value: int, door, rng: np.random.Generator) -> np.ndarray:
     return value * door.unit + rng.normal(0.0, noise_sd, size=RELEASES * entries.size)
 
 
-def on_grid(entries: np.ndarray, unit: float) -> bool:
-    """Whether all entries are multiples of a unit, but for the rounding of the quotient."""
-    quotients = entries / unit
-    return bool(np.all(np.abs(quotients - np.rint(quotients)) <= 1e-15 * np.abs(quotients) * 4))
-
-
-def told_apart(first: np.ndarray, second: np.ndarray, unit: float, within: float) -> bool:
-    """
-    Whether low-order bits of small entries tell two samples apart.
-
-    Entries are counted in units, and their remainders by 16 compared; only entries of small size
-    are looked at, where both samples have about the same density.
-    """
-    counts = [
-        np.bincount(
-            np.rint(sample[np.abs(sample) < within] / unit).astype(np.int64) % CLASSES,
-            minlength=CLASSES,
-        )
-        for sample in (first, second)
-    ]
-    table = np.array(counts)
-    table = table[:, table.sum(axis=0) > 0]
-    return bool(chi2_contingency(table).pvalue < LEVEL)
+def told_apart(first, second, unit: float, within: float) -> bool:
+    """Whether low-order bits of small entries tell two samples apart."""
+    return remainder_pvalue(first, second, unit, within) < LEVEL
 
 
 @pytest.mark.parametrize("name", ["zero", "one", "row"])
@@ -129,3 +68,9 @@ def test_float_noise_is_told_apart_by_its_low_order_bits(door):
     size = door.one_row * door.unit
     # Near zero, a float reached from far away keeps the coarse spacing it had there.
     assert told_apart(zero, row, np.spacing(size) / CLASSES, size / 4)
+
+
+def test_the_audit_says_so_too(door, request):
+    outcome = examine(request.node.callspec.params["door"], releases=10)
+    assert outcome.sound
+    assert outcome.entries >= 10_000

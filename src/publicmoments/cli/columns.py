@@ -15,7 +15,15 @@ from publicmoments.cli.tables import TableFile, open_table
 if TYPE_CHECKING:
     from publicmoments.public import PublicMoments
 
-__all__ = ["Chosen", "add_columns", "chosen_columns", "coded", "public_input", "public_rows"]
+__all__ = [
+    "Chosen",
+    "add_columns",
+    "chosen_columns",
+    "holds_words",
+    "parsed_classes",
+    "public_input",
+    "public_rows",
+]
 
 
 @dataclass(frozen=True)
@@ -99,12 +107,15 @@ def chosen_columns(
 
 
 def public_input(
-    options: argparse.Namespace, table: TableFile, classes: Sequence[Any] | None = None
+    options: argparse.Namespace,
+    table: TableFile | None = None,
+    classes: Sequence[Any] | None = None,
 ) -> PublicMoments | None:
     """
     Read what is public: moments from a JSON file, or rows from a table.
 
-    Rows are read with the columns of the private table; a target that they lack is left out.
+    Rows are read with the columns of the private table, where there is one; a target that they lack
+    is then left out.
     """
     if options.public is None:
         return None
@@ -113,11 +124,33 @@ def public_input(
 
         return PublicMoments.load(options.public)
     rows = open_table(options.public, options.delimiter)
-    labels = classes is not None and isinstance(classes[0], str)
-    private = chosen_columns(options, table, labels=labels)
+    labels = holds_words(classes)
+    private = chosen_columns(options, table or rows, labels=labels)
     rows.refuse_missing(private.features, "--public: the private table")
     target = private.target if private.target in rows.names else None
     return public_rows(rows, Chosen(private.features, target, labels), classes)
+
+
+def parsed_classes(names: Sequence[str]) -> tuple[Any, ...]:
+    """
+    Read labels as numbers if all of them are, else as words.
+
+    Examples
+    --------
+    >>> parsed_classes(["0", "1"]), parsed_classes(["no", "1"])
+    ((0, 1), ('no', '1'))
+    """
+    for convert in (int, float):
+        try:
+            return tuple(convert(name) for name in names)
+        except ValueError:
+            continue
+    return tuple(names)
+
+
+def holds_words(classes: Sequence[Any] | None) -> bool:
+    """Whether there are classes, and they are words."""
+    return classes is not None and isinstance(classes[0], str)
 
 
 def public_rows(
@@ -132,12 +165,12 @@ def public_rows(
         return PublicMoments.from_rows(features)
     target = table.column(chosen.target)
     if chosen.labels and classes is not None:
-        target = coded(target, classes, rows)
+        target = _coded(target, classes, rows)
     every = features.append_column(chosen.target, target)
     return PublicMoments.from_rows(every, response=chosen.target)
 
 
-def coded(labels: Any, classes: Sequence[Any], rows: TableFile) -> Any:
+def _coded(labels: Any, classes: Sequence[Any], rows: TableFile) -> Any:
     """Turn words into their positions among the classes."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from publicmoments.cli.failures import CommandError
 from publicmoments.cli.parsing import Commands, add_command
-from publicmoments.cli.report import write_page
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from publicmoments.cli.screen import Screen
+    from publicmoments.models.ridge import Ridge
+    from publicmoments.planner.plans import Plan
+    from publicmoments.public import PublicMoments
 
     Array = NDArray[np.float64]
 
@@ -95,10 +97,10 @@ def _demo(options: argparse.Namespace, screen: Screen) -> None:
     """Walk from the plan to the report."""
     import numpy as np
 
-    from publicmoments import ApproxDP, PublicMoments, Ridge, plan, save_model
+    from publicmoments import ApproxDP, PublicMoments, save_model
+    from publicmoments.report.html import write_report
 
-    folder = Path(options.output).expanduser()
-    _make(folder, options.output)
+    folder = _made(options.output)
     rng = np.random.default_rng(2026)
     private = Rows(*hospital_stays(PRIVATE_ROWS, rng))
     public = Rows(*hospital_stays(PUBLIC_ROWS, rng))
@@ -107,36 +109,25 @@ def _demo(options: argparse.Namespace, screen: Screen) -> None:
         f"bounds.\nPublic: {PUBLIC_ROWS} rows of another hospital. Response: cost in euros.\n"
     )
     moments = PublicMoments.from_rows(public.X, response=public.y, columns=COLUMNS)
-    budgets = [ApproxDP(epsilon, DELTA) for epsilon in (0.1, EPSILON)]
-    planned = plan(PRIVATE_ROWS, budgets, moments, rehearsals=REHEARSALS)
-    screen.text(f"1. The plan, before any private row is read\n{planned}\n")
     privacy = ApproxDP(EPSILON, DELTA)
-    start = time.perf_counter()
-    model = Ridge(privacy=privacy, public=moments).fit(private.X, private.y)
-    seconds = time.perf_counter() - start
-    # Arrays have no names; the columns are those of the public moments.
-    model.feature_names_in_ = np.array(COLUMNS, dtype=object)
-    screen.text(f"2. The private fit, in {seconds:.2f} s\n{model.summary()}\n")
+    planned = _planned(moments, screen)
+    model = _fitted(private, moments, privacy, screen)
     fits = {
         "non-private": _least_squares(private),
         "public rows only": _least_squares(public),
         "paper's method": _published(private, public, privacy),
         "this library": np.append(model.coef_, model.intercept_),
     }
-    errors = {
-        name: _prediction_error(fit, fits["non-private"], private) for name, fit in fits.items()
-    }
-    _compare(fits, errors, screen)
+    errors = _compared(fits, private, screen)
     screen.panel("privacy card", str(model.card_))
-    moments.save(folder / "public.json")
-    save_model(model, folder / "model.json")
-    write_page(model, folder / "report.html", planned)
-    screen.text(f"\n4. wrote {folder / 'report.html'}; open it in a browser")
+    files = {name: folder / name for name in ("public.json", "model.json", "report.html")}
+    moments.save(files["public.json"])
+    save_model(model, files["model.json"])
+    write_report(model, files["report.html"], plan=planned)
+    screen.text(f"\n4. The report\nwrote {files['report.html']}; open it in a browser")
     screen.answer(
         {
-            "report": str(folder / "report.html"),
-            "model": str(folder / "model.json"),
-            "public": str(folder / "public.json"),
+            "files": [str(path) for path in files.values()],
             "errors": errors,
             "coefs": {name: fit.tolist() for name, fit in fits.items()},
             "card": model.card_.to_dict(),
@@ -144,20 +135,49 @@ def _demo(options: argparse.Namespace, screen: Screen) -> None:
     )
 
 
-def _make(folder: Path, named: str) -> None:
+def _made(named: str) -> Path:
     """Make the folder of the demo."""
+    folder = Path(named).expanduser()
     try:
         folder.mkdir(exist_ok=True)
     except (FileExistsError, FileNotFoundError):
         raise CommandError(f"{named} cannot be made as a folder; name another one") from None
+    return folder
 
 
-def _compare(fits: dict[str, Array], errors: dict[str, float], screen: Screen) -> None:
-    """Show coefficients side by side."""
-    truth = (*EFFECTS, LEVEL)
+def _planned(moments: PublicMoments, screen: Screen) -> Plan:
+    """Plan for a small budget and for the one to be spent."""
+    from publicmoments import ApproxDP, plan
+
+    budgets = [ApproxDP(epsilon, DELTA) for epsilon in (0.1, EPSILON)]
+    planned = plan(PRIVATE_ROWS, budgets, moments, rehearsals=REHEARSALS)
+    screen.text(f"1. The plan, before any private row is read\n{planned}\n")
+    return planned
+
+
+def _fitted(private: Rows, moments: PublicMoments, privacy: Any, screen: Screen) -> Ridge:
+    """Fit and summarise."""
+    import numpy as np
+
+    from publicmoments import Ridge
+
+    start = time.perf_counter()
+    model = Ridge(privacy=privacy, public=moments).fit(private.X, private.y)
+    seconds = time.perf_counter() - start
+    # Arrays have no names; the columns are those of the public moments.
+    model.feature_names_in_ = np.array(COLUMNS, dtype=object)
+    screen.text(f"2. The private fit, in {seconds:.2f} s\n{model.summary()}\n")
+    return model
+
+
+def _compared(fits: dict[str, Array], private: Rows, screen: Screen) -> dict[str, float]:
+    """Show coefficients side by side; return the errors of predictions."""
+    plain = fits["non-private"]
+    errors = {name: _prediction_error(fit, plain, private) for name, fit in fits.items()}
+    truth = zip((*COLUMNS, "intercept"), (*EFFECTS, LEVEL), strict=True)
     rows = [
         [name, f"{effect:,.1f}", *(f"{fit[k]:,.2f}" for fit in fits.values())]
-        for k, (name, effect) in enumerate(zip((*COLUMNS, "intercept"), truth, strict=True))
+        for k, (name, effect) in enumerate(truth)
     ]
     rows.append(["error of predictions*", "", *(f"{error:,.1f}" for error in errors.values())])
     screen.table(
@@ -166,6 +186,7 @@ def _compare(fits: dict[str, Array], errors: dict[str, float], screen: Screen) -
         rows,
         note="* root mean square difference from the non-private predictions, in euros",
     )
+    return errors
 
 
 def _published(private: Rows, public: Rows, privacy: Any) -> Array:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_to"]
 
+STANDARD_ERROR = 2
+"""Its file descriptor."""
+
 
 def add_to(commands: Commands) -> None:
     """Add the command."""
@@ -44,7 +47,7 @@ def _experiments(options: argparse.Namespace, screen: Screen) -> None:
         [sys.executable, "-m", "experiments", *arguments],
         cwd=root,
         # What the experiments say goes beside a JSON answer, not into it.
-        stdout=sys.stderr if screen.as_json else None,
+        stdout=STANDARD_ERROR if screen.as_json else None,
         check=False,
     )
     if done.returncode == INTERRUPTED:

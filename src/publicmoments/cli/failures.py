@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-import traceback
+from traceback import walk_tb
 
-__all__ = ["BAD_INPUT", "DEFECT", "DONE", "INTERRUPTED", "REFUSED", "CommandError", "explained"]
+__all__ = [
+    "BAD_INPUT",
+    "DEFECT",
+    "DONE",
+    "INTERRUPTED",
+    "REFUSED",
+    "CommandError",
+    "explained",
+    "one_line",
+]
 
 DONE, DEFECT, BAD_INPUT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes: done, an error of the program, bad input, budget refused, interrupted."""
+
+
+OPTIONS = {
+    "anchor=False": "--no-anchor",
+    "public=PublicMoments.from_rows(...)": "--public FILE",
+    "response=... or response_scale=... when making them": "--target when making them",
+    "in classes=": "in --classes",
+    "radius= to release_moments": "--radius to pmt release",
+    "Ledger.cap": "pmt ledger cap",
+    'on_invalid="ignore"': "--ignore-invalid",
+    "save_model": "pmt fit",
+    "MomentRelease.save": "pmt release",
+    "PublicMoments.save": "pmt public make",
+}
+"""What the library advises to its callers, in the words of the command line."""
 
 
 class CommandError(Exception):
@@ -18,8 +42,8 @@ def explained(error: Exception) -> tuple[int, str]:
     """
     Return the exit code of an error, and one line that explains it.
 
-    Errors of kinds that the library raises on purpose are written with care not to quote private
-    rows. Of any other only the kind and the place are told: its message may quote anything.
+    What the library itself raises is written with care not to quote private rows. Of any other
+    error only the kind and the place are told: its message may quote a cell.
 
     Examples
     --------
@@ -29,22 +53,44 @@ def explained(error: Exception) -> tuple[int, str]:
     1
     """
     if isinstance(error, CommandError):
-        return BAD_INPUT, _line(error)
+        return BAD_INPUT, one_line(error)
     # Late, as it takes a while and most runs end well.
     from publicmoments.privacy.account import BudgetExceeded
 
     if isinstance(error, BudgetExceeded):
-        return REFUSED, f"refused, nothing was spent: {_line(error)}"
+        return REFUSED, f"refused, nothing was spent: {one_line(error)}"
     if isinstance(error, OSError) and error.strerror:
         where = "" if error.filename is None else f"{error.filename}: "
         return BAD_INPUT, f"{where}{error.strerror}"
     if isinstance(error, TypeError | ValueError | OSError | ImportError):
-        return BAD_INPUT, _line(error)
-    last = traceback.extract_tb(error.__traceback__)[-1:]
-    place = "".join(f" at {frame.name}, line {frame.lineno}" for frame in last)
-    return DEFECT, f"an error of the program ({type(error).__name__}{place}); please report it"
+        if _raised_here(error):
+            return BAD_INPUT, one_line(error)
+        return BAD_INPUT, f"the input could not be used {_place(error)}; check the files"
+    return DEFECT, f"an error of the program {_place(error)}; please report it"
 
 
-def _line(error: Exception) -> str:
-    """The message on one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+def _raised_here(error: Exception) -> bool:
+    """Whether code of this package raised an error."""
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+    return not modules or modules[-1].partition(".")[0] == __name__.partition(".")[0]
+
+
+def _place(error: Exception) -> str:
+    """Kind and place of an error."""
+    places = [f"{frame.f_code.co_qualname}, line {n}" for frame, n in walk_tb(error.__traceback__)]
+    return f"({', '.join([type(error).__name__, *places[-1:]])})"
+
+
+def one_line(message: object) -> str:
+    r"""
+    Return a message of the library on one line, and in terms of options.
+
+    Examples
+    --------
+    >>> one_line("populations differ;\n pass anchor=False")
+    'populations differ; pass --no-anchor'
+    """
+    line = " ".join(str(message).split()) or type(message).__name__
+    for words, option in OPTIONS.items():
+        line = line.replace(words, option)
+    return line

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from publicmoments.cli.columns import Chosen, add_columns, chosen_columns, public_input
+from publicmoments.cli.columns import (
+    Chosen,
+    add_columns,
+    chosen_columns,
+    holds_words,
+    parsed_classes,
+    public_input,
+)
 from publicmoments.cli.failures import CommandError
 from publicmoments.cli.files import checked_output
 from publicmoments.cli.parsing import (
@@ -27,7 +34,7 @@ from publicmoments.cli.tables import open_table
 if TYPE_CHECKING:
     from publicmoments.cli.screen import Screen
 
-__all__ = ["add_noise", "add_to", "noise_arguments", "parsed_classes"]
+__all__ = ["add_noise", "add_to", "noise_arguments"]
 
 KINDS = {
     "ridge": "linear regression of numbers",
@@ -91,23 +98,6 @@ def noise_arguments(options: argparse.Namespace, screen: Screen) -> dict[str, An
     }
 
 
-def parsed_classes(names: Sequence[str]) -> tuple[Any, ...]:
-    """
-    Read labels as numbers if all of them are, else as words.
-
-    Examples
-    --------
-    >>> parsed_classes(["0", "1"]), parsed_classes(["no", "1"])
-    ((0, 1), ('no', '1'))
-    """
-    for convert in (int, float):
-        try:
-            return tuple(convert(name) for name in names)
-        except ValueError:
-            continue
-    return tuple(names)
-
-
 def _examples(kind: str) -> str:
     """Examples of one kind."""
     extra = {"logistic": " --classes no,yes", "poisson": " --exposure years"}.get(kind, "")
@@ -155,8 +145,7 @@ def _fit(options: argparse.Namespace, screen: Screen) -> None:
     classes = parsed_classes(options.classes) if options.kind == "logistic" else None
     table = open_table(options.table, options.delimiter)
     public = public_input(options, table, classes)
-    labels = classes is not None and isinstance(classes[0], str)
-    chosen = chosen_columns(options, table, public, labels=labels)
+    chosen = chosen_columns(options, table, public, labels=holds_words(classes))
     model = _model(options.kind)(
         alpha=options.alpha,
         fit_intercept=not options.no_intercept,

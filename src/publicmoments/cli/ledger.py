@@ -49,16 +49,7 @@ def add_to(commands: Commands) -> None:
         "  pmt ledger show ledger.db hospital-2026",
     )
     show.add_argument("dataset", metavar="DATASET", help="its name in the ledger")
-    cap = _add(
-        actions,
-        "cap",
-        _cap,
-        "set the most that may ever be spent on a dataset; makes the ledger if there is none",
-        "  pmt ledger cap ledger.db hospital-2026 --mu 3 --note 'board, 12 May'",
-    )
-    cap.add_argument("dataset", metavar="DATASET", help="its name in the ledger")
-    add_budget(cap)
-    cap.add_argument("--note", default="", help="who decided, and why")
+    _add_cap(actions)
     export = _add(
         actions,
         "export",
@@ -69,6 +60,20 @@ def add_to(commands: Commands) -> None:
     export.add_argument("--format", choices=("json", "csv"), default="json", metavar="FORMAT")
     export.add_argument("--dataset", help="only this one")
     add_output(export, "where to write it", required=False)
+
+
+def _add_cap(actions: Commands) -> None:
+    """Add the action that sets a cap."""
+    cap = _add(
+        actions,
+        "cap",
+        _cap,
+        "set the most that may ever be spent on a dataset; makes the ledger if there is none",
+        "  pmt ledger cap ledger.db hospital-2026 --mu 3 --note 'board, 12 May'",
+    )
+    cap.add_argument("dataset", metavar="DATASET", help="its name in the ledger")
+    add_budget(cap)
+    cap.add_argument("--note", default="", help="who decided, and why")
 
 
 def _add(commands: Commands, name: str, run: Any, purpose: str, examples: str) -> Parser:

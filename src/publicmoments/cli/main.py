@@ -25,7 +25,7 @@ from publicmoments.cli import (
     release,
     report,
 )
-from publicmoments.cli.failures import DONE, INTERRUPTED, explained
+from publicmoments.cli.failures import DONE, INTERRUPTED, explained, one_line
 from publicmoments.cli.parsing import Parser
 from publicmoments.cli.screen import Screen
 
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else DONE
     except KeyboardInterrupt:
-        _say("interrupted; no output was written, and what a ledger was charged counts as spent")
+        _say("interrupted; no file is left half-written, and what a ledger was charged stays spent")
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read the output has had enough; nothing may be written at the end either.
@@ -127,7 +127,7 @@ def _warnings_on_one_line() -> Iterator[None]:
     """Show warnings without the source code that they came from."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        _say(f"warning: {' '.join(str(message).split())}")
+        _say(f"warning: {one_line(message)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -5,9 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from publicmoments.cli.columns import add_columns, parsed_classes, public_input
 from publicmoments.cli.failures import CommandError
-from publicmoments.cli.files import existing
-from publicmoments.cli.parsing import Commands, add_budget, add_command, checked_budgets
+from publicmoments.cli.parsing import (
+    Commands,
+    add_budget,
+    add_command,
+    add_delimiter,
+    checked_budgets,
+    listed,
+)
 
 if TYPE_CHECKING:
     from publicmoments.cli.screen import Screen
@@ -28,7 +35,15 @@ def add_to(commands: Commands) -> None:
         "  pmt plan --mu 1 --public public.json --error 50          (the fewest rows)",
     )
     parser.add_argument("--rows", type=int, help="number of private rows")
-    parser.add_argument("--public", metavar="FILE", help="moments made by pmt public make")
+    parser.add_argument(
+        "--public",
+        metavar="FILE",
+        help="moments made by pmt public make, or a table of public rows",
+    )
+    parser.add_argument("--target", metavar="COLUMN", help="the response among public rows")
+    add_columns(parser)
+    parser.add_argument("--classes", type=listed, metavar="A,B,...", help="labels of the target")
+    add_delimiter(parser)
     parser.add_argument("--n-features", type=int, help="where nothing else is public")
     parser.add_argument(
         "--model", choices=("ridge", "logistic", "poisson"), default="ridge", metavar="MODEL"
@@ -74,13 +89,8 @@ def _plan(options: argparse.Namespace, screen: Screen) -> None:
 
 def _question(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """Public moments, and the arguments that all questions share."""
-    from publicmoments.public import PublicMoments
-
-    public = None
-    if options.public is not None:
-        existing(options.public)
-        public = PublicMoments.load(options.public)
-    return public, {
+    classes = None if options.classes is None else parsed_classes(options.classes)
+    return public_input(options, classes=classes), {
         "n_features": options.n_features,
         "model": options.model,
         "alpha": options.alpha,

@@ -6,10 +6,15 @@ import argparse
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from publicmoments.cli.columns import Chosen, add_columns, chosen_columns, public_rows
-from publicmoments.cli.failures import CommandError
+from publicmoments.cli.columns import (
+    add_columns,
+    chosen_columns,
+    holds_words,
+    parsed_classes,
+    public_rows,
+)
+from publicmoments.cli.failures import CommandError, one_line
 from publicmoments.cli.files import checked_output, existing
-from publicmoments.cli.fit import parsed_classes
 from publicmoments.cli.parsing import (
     Commands,
     add_command,
@@ -101,10 +106,9 @@ def _from_rows(options: argparse.Namespace) -> PublicMoments:
     """Compute the moments of public rows."""
     rows = open_table(options.rows, options.delimiter)
     classes = None if options.classes is None else parsed_classes(options.classes)
-    labels = classes is not None and isinstance(classes[0], str)
     if classes is not None and options.target is None:
         raise CommandError("--classes are those of --target; name it")
-    return public_rows(rows, chosen_columns(options, rows, labels=labels), classes)
+    return public_rows(rows, chosen_columns(options, rows, labels=holds_words(classes)), classes)
 
 
 def _published(options: argparse.Namespace) -> PublicMoments:
@@ -172,14 +176,14 @@ def _check(options: argparse.Namespace, screen: Screen) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         design = public.design(fit_intercept=not options.no_intercept)
-    remarks = [" ".join(str(one.message).split()) for one in caught]
+    remarks = [one_line(one.message) for one in caught]
     if options.table is not None:
         table = open_table(options.table, options.delimiter)
-        wanted = Chosen(public.columns or (), None).numbers
+        wanted = public.columns or ()
         table.refuse_missing(wanted, "the file of public moments")
         if not wanted:
             remarks.append("the moments name no columns, so that those of the table must be theirs")
-    screen.text(f"{options.moments} is valid: {design.n_columns} columns with the intercept")
+    screen.text(f"{options.moments} is valid: a design of {design.n_columns} columns")
     for remark in remarks:
         screen.text(f"remark: {remark}")
     screen.answer({"valid": True, "remarks": remarks, **_facts(public)})

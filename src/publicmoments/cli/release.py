@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,21 @@ ALPHAS = [0.0, 0.0001, 0.001, 0.01, 0.1, 1.0, 10.0]
 
 def add_to(commands: Commands) -> None:
     """Add the commands."""
+    _add_release(commands)
+    combine = add_command(
+        commands,
+        "combine",
+        _combine,
+        "add up the releases of several sites with rows of their own; costs no budget",
+        "  pmt combine site-a.pmr site-b.pmr -o both.pmr",
+    )
+    combine.add_argument("releases", nargs="+", metavar="RELEASE", help="files of pmt release")
+    add_output(combine, "where to write the combined release")
+    _add_path(commands)
+
+
+def _add_release(commands: Commands) -> None:
+    """Add the command that spends."""
     release = add_command(
         commands,
         "release",
@@ -57,17 +73,6 @@ def add_to(commands: Commands) -> None:
     )
     add_noise(release)
     add_output(release, "where to write the release")
-
-    combine = add_command(
-        commands,
-        "combine",
-        _combine,
-        "add up the releases of several sites with rows of their own; costs no budget",
-        "  pmt combine site-a.pmr site-b.pmr -o both.pmr",
-    )
-    combine.add_argument("releases", nargs="+", metavar="RELEASE", help="files of pmt release")
-    add_output(combine, "where to write the combined release")
-    _add_path(commands)
 
 
 def _add_path(commands: Commands) -> None:
@@ -139,15 +144,7 @@ def _path(options: argparse.Namespace, screen: Screen) -> None:
     summary = release.ridge(options.target, best, **asked).summary()
     if target is not None:
         write_text(target, _csv(path))
-    names = (*path.features, "(intercept)")
-    screen.table(
-        f"coefficients of {options.target} by penalty",
-        ["", *(f"{alpha:g}" for alpha in path.alphas)],
-        [
-            [name, *(f"{value:.5g}" for value in row)]
-            for name, row in zip(names, _rows(path), strict=True)
-        ],
-    )
+    _show_path(path, options.target, screen)
     screen.text(f"\nleast expected error of predictions at alpha {best:g}:\n{summary}")
     if target is not None:
         screen.text(f"wrote {target}")
@@ -164,6 +161,19 @@ def _path(options: argparse.Namespace, screen: Screen) -> None:
     )
 
 
+def _show_path(path: MomentPath, target: str, screen: Screen) -> None:
+    """Show coefficients, with one column for each penalty."""
+    names = (*path.features, "(intercept)")
+    screen.table(
+        f"coefficients of {target} by penalty",
+        ["", *(f"{alpha:g}" for alpha in path.alphas)],
+        [
+            [name, *(f"{value:.5g}" for value in row)]
+            for name, row in zip(names, _rows(path), strict=True)
+        ],
+    )
+
+
 def _rows(path: MomentPath) -> list[list[float]]:
     """Coefficients by feature and, last, intercepts."""
     rows: list[list[float]] = [*path.coefs.T.tolist(), path.intercepts.tolist()]
@@ -172,8 +182,6 @@ def _rows(path: MomentPath) -> list[list[float]]:
 
 def _csv(path: MomentPath) -> str:
     """One line for each penalty."""
-    import csv
-
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["alpha", *path.features, "(intercept)"])

@@ -69,7 +69,11 @@ class TableFile:
             return opened.replace_schema(pa.schema(fields))
         types = dict.fromkeys(numbers, pa.float64()) | dict.fromkeys(words, pa.string())
         format_ = ds.CsvFileFormat(
-            parse_options=arrow_csv.ParseOptions(delimiter=self.delimiter),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.delimiter,
+                # Columns of free text, which are not read, may hold line breaks.
+                newlines_in_values=True,
+            ),
             convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=True),
         )
         return ds.dataset(str(self.path), format=format_, schema=pa.schema(list(types.items())))
@@ -96,6 +100,8 @@ class TableFile:
             return
         except (CommandError, TypeError, ValueError) as error:
             trouble = self._trouble(numbers)
+            if trouble is None and type(error).__module__.startswith("pyarrow"):
+                trouble = "not all of it can be read; check the files, one of them is damaged"
             if trouble is None:
                 raise
             # Another error may quote cells: it is not even context of the one that is raised.

@@ -18,6 +18,7 @@ from scipy.stats import norm
 
 from publicmoments import (
     GDP,
+    ZCDP,
     ApproxDP,
     LogisticRegression,
     PublicMoments,
@@ -26,11 +27,12 @@ from publicmoments import (
     plan,
     release_moments,
 )
+from publicmoments.privacy import gdp_delta
 from publicmoments.report.html import write_report
 from publicmoments.report.html.charts import Axis, axis_over
 from publicmoments.report.html.figures import figure, percent_above, rounded_up
 from publicmoments.report.html.markup import element, escaped
-from publicmoments.report.html.sections import _epsilon, _interpolated
+from publicmoments.report.html.sections import _interpolated, guaranteed_pairs
 from publicmoments.report.html.words import detection, guessing
 
 EVIL = "<script>alert('1')</script>"
@@ -68,6 +70,14 @@ class Page(HTMLParser):
 
 def _classes(attrs):
     return (attrs.get("class") or "").split()
+
+
+def _bare(**attributes):
+    """An object of a class with the name and parameters of Ridge, and nothing but these."""
+    shell = type("Ridge", (), {"__init__": Ridge.__init__})
+    bare = shell.__new__(shell)
+    vars(bare).update(attributes)
+    return bare
 
 
 @pytest.fixture(scope="module")
@@ -192,15 +202,30 @@ class TestRidge:
         assert "NO PRIVACY GUARANTEE" not in words
 
     def test_the_points_of_the_card_lie_on_the_curve(self, model):
+        deltas, epsilons = np.array(guaranteed_pairs(model.card_)[::-1]).T
         for epsilon, delta in model.card_.epsilon_delta:
-            assert _epsilon(model.card_, delta) == pytest.approx(epsilon, rel=1e-6)
+            between = np.interp(math.log(delta), np.log(deltas), epsilons)
+            assert between == pytest.approx(epsilon, rel=2e-3)
+
+    def test_the_curve_counts_the_extra_delta(self, model):
+        card = replace(model.card_, mu=1.0, rho=0.5, extra_tv=1e-16)
+        pairs = guaranteed_pairs(card)
+        for delta, epsilon in pairs:
+            extra = (1.0 + math.exp(epsilon)) * card.extra_tv
+            assert delta == pytest.approx(gdp_delta(1.0, epsilon) + extra, rel=1e-9, abs=0.0)
+        assert extra > 0.1 * delta
+        steps = np.diff([epsilon for _, epsilon in pairs])
+        assert (steps > 0).all()
+        assert steps.max() < 0.5, "the curve jumps"
 
     def test_where_the_extra_swamps_the_curve_zcdp_speaks(self, rows, public):
         X, y = rows
         card = Ridge(privacy=GDP(30.0), public=public).fit(X[200:], y[200:]).card_
         assert card.extra_tv * math.exp(card.epsilon_delta[0][0]) > 1e-6
+        for delta, epsilon in guaranteed_pairs(card):
+            assert epsilon == pytest.approx(ZCDP(card.rho).to_approx_dp(delta).epsilon)
         for epsilon, delta in card.epsilon_delta:
-            assert _epsilon(card, delta) == pytest.approx(epsilon, rel=1e-6)
+            assert ZCDP(card.rho).to_approx_dp(delta).epsilon == pytest.approx(epsilon)
 
     def test_bars_are_as_wide_as_each_error_alone(self, told, model):
         page, summary = told(model), model.summary()
@@ -244,17 +269,16 @@ class TestRidge:
         document = text[text.index('{\n  "guarantee"') : text.rindex("}") + 1]
         assert json.loads(document) == model.card_.to_dict()
 
+    def test_addresses_of_ledgers_stay_at_home_and_lost_moments_are_named(self, told, model):
+        given = {"ledger": "postgresql://me:secret@host/db", "public": None, "alpha": 0.5}
+        bare = _bare(card_=model.card_, coef_=model.coef_, get_params=lambda deep: given)
+        text = "".join(told(bare).text)
+        assert "Ridge(\n    ledger=...,\n    alpha=0.5,\n    public=public,\n).fit(X, y)" in text
+        assert "secret" not in text
+
     def test_it_reads_released_numbers_only(self, told, model):
-        parts = {
-            "card_": model.card_,
-            "coef_": model.coef_,
-            "noise_covariance_": model.noise_covariance_,
-            "summary": model.summary,
-            "get_params": model.get_params,
-        }
-        bare = type("Ridge", (SimpleNamespace,), {"__init__": Ridge.__init__})()
-        vars(bare).clear()
-        vars(bare).update(parts)
+        names = ("card_", "coef_", "noise_covariance_", "summary", "get_params")
+        bare = _bare(**{name: getattr(model, name) for name in names})
         assert told(bare).text == told(model).text
 
     def test_misfits_are_named(self, told, model):

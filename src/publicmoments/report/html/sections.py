@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from publicmoments.privacy.budgets import ZCDP
-from publicmoments.privacy.curves import gdp_epsilon
+from publicmoments.privacy.curves import gdp_delta, gdp_epsilon
 from publicmoments.privacy.noise_law import extra_delta
 from publicmoments.report.card import Card
 from publicmoments.report.html.charts import Line, Point, axis_over, legend, line_chart
@@ -26,15 +26,13 @@ __all__ = [
     "budget_section",
     "fit_section",
     "guarantee_section",
+    "guaranteed_pairs",
     "plan_section",
     "reproduce_section",
 ]
 
-DELTAS = np.geomspace(1e-12, 1e-2, 41)
+DELTAS = np.geomspace(1e-2, 1e-12, 41)
 """Where the curve of the guarantee is drawn."""
-
-NEGLIGIBLE = 1e-14
-"""Extra delta that no reader could see on the curve."""
 
 MISFIT_Z = 5.0
 """Standard errors from which the library warns that public moments do not fit."""
@@ -62,7 +60,7 @@ def guarantee_section(card: Card) -> Markup:
 
 def _curve(card: Card) -> list[Markup]:
     """The (epsilon, delta) pairs that hold, all of them at once."""
-    pairs = [(float(delta), _epsilon(card, float(delta))) for delta in DELTAS]
+    pairs = guaranteed_pairs(card)
     stated = [(delta, epsilon) for epsilon, delta in card.epsilon_delta]
     x = axis_over("delta", [delta for delta, _ in (*pairs, *stated)], log=True)
     y = axis_over("epsilon", [0.0, *(epsilon for _, epsilon in (*pairs, *stated))])
@@ -82,17 +80,22 @@ def _curve(card: Card) -> list[Markup]:
     ]
 
 
-def _epsilon(card: Card, delta: float) -> float:
+def guaranteed_pairs(card: Card) -> list[tuple[float, float]]:
     """
-    An epsilon that holds at this delta.
+    Pairs (delta, epsilon) that hold, from the largest delta on.
 
-    The Gaussian curve where its extra delta cannot be seen, else what the exact zCDP statement
-    implies.
+    The Gaussian curve with its extra delta, as long as that is not most of it; beyond, what the
+    exact zCDP statement implies.
     """
-    epsilon = gdp_epsilon(card.mu, delta)
-    if extra_delta(card.extra_tv, epsilon) < NEGLIGIBLE:
-        return epsilon
-    return float(ZCDP(card.rho).to_approx_dp(delta).epsilon)
+    pairs = []
+    for epsilon in (gdp_epsilon(card.mu, float(delta)) for delta in DELTAS):
+        own, extra = gdp_delta(card.mu, epsilon), extra_delta(card.extra_tv, epsilon)
+        if not extra <= own:
+            break
+        pairs.append((own + extra, epsilon))
+    rest = [float(delta) for delta in DELTAS[len(pairs) :]]
+    exact = ZCDP(card.rho)
+    return pairs + [(delta, float(exact.to_approx_dp(delta).epsilon)) for delta in rest]
 
 
 def budget_section(card: Card) -> Markup:

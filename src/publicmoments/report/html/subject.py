@@ -20,6 +20,9 @@ __all__ = ["MomentsTold", "Subject", "subject_of"]
 MOST_TEXT = 200
 """Characters of a parameter that are shown."""
 
+AT_HOME = frozenset({"ledger"})
+"""Parameters whose value stays at home: the address of a database may hold a password."""
+
 
 @dataclass(frozen=True)
 class MomentsTold:
@@ -122,11 +125,15 @@ def _moments_of(release: Any) -> MomentsTold:
 def _estimator_call(model: Any) -> str:
     """The constructor with every parameter that is not at its default, and the fit."""
     defaults = inspect.signature(type(model).__init__).parameters
+    given = model.get_params(deep=False)
     shown = [
-        f"    {name}={_shown(value)},"
-        for name, value in model.get_params(deep=False).items()
+        f"    {name}={'...' if name in AT_HOME else _shown(value)},"
+        for name, value in given.items()
         if not _is_default(value, defaults[name].default)
     ]
+    # A model read from a file has left its public moments at home; the card has their fingerprint.
+    if given.get("public") is None and model.card_.public_fingerprint is not None:
+        shown.append("    public=public,")
     return "\n".join([f"{type(model).__name__}(", *shown, ").fit(X, y)"])
 
 

@@ -49,8 +49,9 @@ def guarantee_words(card: Card) -> tuple[str, ...]:
         "here, knows the method and knows all other rows, would try to tell which of the two "
         "tables was used.",
         f"They would guess right at most {percent_above(guessing(card))} of the time, where a coin "
-        f"is right 50 % of the time. If they accept a false alarm in {100 * FALSE_ALARM:g} % of cases, "
-        f"they would notice the difference in at most {percent_above(detection(card))}.",
+        "is right 50 % of the time. If they accept a false alarm in "
+        f"{100 * FALSE_ALARM:g} % of cases, they would notice the difference in at most "
+        f"{percent_above(detection(card))}.",
         f"mu = {mu} is the measure of that: telling the tables apart is at least as hard as "
         f"telling a normal variable with mean 0 from one with mean {mu}, from a single draw. "
         "Smaller is more private; below 1 is a strong promise, from about 5 on a weak one.",

@@ -1,0 +1,162 @@
+"""Every way in which the library releases something, on a table small enough to attack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from publicmoments import (
+    GDP,
+    GLM,
+    LogisticRegression,
+    PoissonRegressor,
+    PublicMoments,
+    Ridge,
+    release_moments,
+)
+from publicmoments.families import Gamma, Gaussian, Poisson
+from publicmoments.paper import (
+    PMTGLM,
+    AdaSSP,
+    NoisyGradientDescent,
+    PMTElasticNet,
+    PMTLogisticRegression,
+    PMTRidge,
+)
+
+__all__ = ["CASES", "MU", "N_FEATURES", "N_ROWS", "Case", "table_for"]
+
+MU = 1.0
+N_ROWS, N_FEATURES = 30, 2
+
+_RNG = np.random.default_rng(11)
+PUBLIC_ROWS = _RNG.normal(size=(60, N_FEATURES))
+PUBLIC = PublicMoments.from_rows(PUBLIC_ROWS, response_scale=1.0)
+FITTED = PublicMoments.from_rows(PUBLIC_ROWS, response=PUBLIC_ROWS @ [1.0, -1.0])
+COLUMNS = PublicMoments.from_rows(PUBLIC_ROWS)
+
+REALS = (0.0, 1.0, -1.0, 1e3, -1e3, 1e12, -1e12, 1e300, -1e300)
+COUNTS = (0.0, 1.0, 40.0, 1e6, 1e15)
+
+
+@dataclass(frozen=True)
+class Case:
+    """
+    One estimator, or the release of moments.
+
+    ``make`` takes keyword arguments; ``responses`` are those that an attacker may choose, of
+    ``kind`` real, class, count or positive. ``tight`` cases release Gram matrices by the isometric
+    law, to which an attacker must come close.
+    """
+
+    name: str
+    make: Callable[..., Any]
+    kind: str
+    responses: tuple[float, ...]
+    tight: bool = False
+
+    def fit(self, X: Any, y: Any, **parameters: Any) -> Any:
+        """Fit to private rows, with the budget of the audit."""
+        given = {"privacy": GDP(MU), **parameters}
+        if self.kind == "none":
+            return self.make(X, **given)
+        return self.make(**given).fit(X, y)
+
+
+def _moments(rows: Any, **given: Any) -> Any:
+    return release_moments(rows, public=COLUMNS, **given)
+
+
+def _ridge(**given: Any) -> Any:
+    bounds = {"x_radius": 4.0, "response_bound": 3.0, "response_weight": 1.0}
+    return Ridge(public=FITTED, fit_intercept=False, **bounds, **given)
+
+
+CASES = {
+    case.name: case
+    for case in (
+        Case("Ridge", _ridge, "real", REALS, tight=True),
+        Case("Ridge, own bounds", lambda **k: Ridge(public=PUBLIC, **k), "real", REALS),
+        Case("release_moments", _moments, "none", (0.0,), tight=True),
+        Case(
+            "LogisticRegression",
+            lambda **k: LogisticRegression(public=PUBLIC, fit_intercept=False, passes=3, **k),
+            "class",
+            (0.0, 1.0),
+        ),
+        Case(
+            "LogisticRegression, 3 classes",
+            lambda **k: LogisticRegression(public=PUBLIC, classes=(0, 1, 2), passes=2, **k),
+            "class",
+            (0.0, 1.0, 2.0),
+        ),
+        Case(
+            "PoissonRegressor",
+            lambda **k: PoissonRegressor(public=PUBLIC, fit_intercept=False, passes=3, **k),
+            "count",
+            COUNTS,
+        ),
+        Case(
+            "GLM, Gamma",
+            lambda **k: GLM(Gamma(), public=PUBLIC, fit_intercept=False, passes=3, **k),
+            "positive",
+            (1e-9, 1e-3, 1.0, 1e6, 1e300),
+        ),
+        Case(
+            "GLM, Gaussian",
+            lambda **k: GLM(Gaussian(), public=PUBLIC, fit_intercept=False, passes=3, **k),
+            "real",
+            REALS,
+        ),
+        Case("PMTRidge", lambda **k: PMTRidge(0.1, public=PUBLIC, **k), "real", REALS),
+        Case(
+            "PMTLogisticRegression",
+            lambda **k: PMTLogisticRegression(0.1, public=PUBLIC, **k),
+            "class",
+            (0.0, 1.0),
+        ),
+        Case(
+            "PMTGLM, Poisson",
+            lambda **k: PMTGLM(Poisson(), 0.1, public=PUBLIC, coef_bound=0.1, **k),
+            "count",
+            COUNTS,
+        ),
+        Case(
+            "PMTElasticNet",
+            lambda **k: PMTElasticNet(0.1, iterations=4, public=PUBLIC, **k),
+            "real",
+            REALS,
+        ),
+        Case(
+            "NoisyGradientDescent",
+            lambda **k: NoisyGradientDescent(0.1, iterations=4, **k),
+            "real",
+            REALS,
+        ),
+        Case("AdaSSP", lambda **k: AdaSSP(2.0, 3.0, **k), "real", REALS),
+    )
+}
+
+
+def table_for(case: Case, seed: int = 5, n_rows: int = N_ROWS) -> tuple[Any, Any]:
+    """Private rows of an ordinary kind, with responses that the case allows."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, N_FEATURES))
+    predictor = X @ [1.0, -1.0]
+    noise = rng.normal(size=n_rows)
+    responses = {
+        "none": lambda: np.zeros(n_rows),
+        "real": lambda: predictor + noise,
+        "class": lambda: np.digitize(predictor + noise, np.linspace(-0.5, 0.5, _cuts(case))),
+        "count": lambda: rng.poisson(np.exp(0.3 * predictor)).astype(float),
+        "positive": lambda: rng.exponential(np.exp(0.3 * predictor)) + 1e-6,
+    }
+    return X, responses[case.kind]()
+
+
+def _cuts(case: Case) -> int:
+    """Cuts between classes."""
+    return len(case.responses) - 1

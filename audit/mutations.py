@@ -1,0 +1,277 @@
+"""
+The mutation check: known bugs, planted one at a time, must make the suite fail.
+
+Each bug goes into a temporary copy of ``src``, never into the checkout, and a chosen part of the
+suite runs on that copy. ``python -m audit.mutations`` prints what caught each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["MUTATIONS", "Caught", "Mutation", "plant"]
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "publicmoments"
+TIMEOUT = 400
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A bug: the text that it replaces in a module, and the tests that are to notice."""
+
+    name: str
+    module: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Caught:
+    """Outcome of a planted bug; ``by`` is the first test that failed."""
+
+    mutation: str
+    caught: bool
+    by: str
+    seconds: float
+
+
+MUTATIONS = {
+    mutation.name: mutation
+    for mutation in (
+        Mutation(
+            "sensitivity halved",
+            "privacy/sensitivity.py",
+            "factor = 2 if positive_integer",
+            "factor = 0.5 if positive_integer",
+            ("tests/property/test_gram_sensitivity.py",),
+        ),
+        Mutation(
+            "sensitivity of sums halved",
+            "privacy/noise_law.py",
+            "float_above(2 * exact(l2_bound_squared) / Fraction(self.noise_sd) ** 2)",
+            "float_above(exact(l2_bound_squared) / Fraction(self.noise_sd) ** 2 / 2)",
+            ("tests/unit/privacy/test_vector_noise.py",),
+        ),
+        Mutation(
+            "noise sd x 0.8",
+            "privacy/noise.py",
+            "make_gaussian(*space, scale=noise_sd)",
+            "make_gaussian(*space, scale=0.8 * noise_sd)",
+            ("tests/statistical/test_noise.py",),
+        ),
+        Mutation(
+            "noise missing off the diagonal",
+            "privacy/noise.py",
+            "noise[upper] = source.draw(len(upper[0]), law.offdiagonal_sd)",
+            "noise[upper] = 0 * source.draw(len(upper[0]), law.offdiagonal_sd)",
+            ("tests/unit/privacy/test_noise.py", "tests/unit/test_release.py"),
+        ),
+        Mutation(
+            "noise missing on the diagonal",
+            "privacy/noise.py",
+            "noise[np.diag_indices(d)] = source.draw(d, law.diagonal_sd)",
+            "noise[np.diag_indices(d)] = 0 * source.draw(d, law.diagonal_sd)",
+            ("tests/unit/privacy/test_noise.py", "tests/unit/test_release.py"),
+        ),
+        Mutation(
+            "one gradient more than was paid for",
+            "models/glm/passes.py",
+            "        fit.gradient(cost, scale, radius, final=k == passes - 1)\n",
+            "        fit.gradient(cost, scale, radius, final=k == passes - 1)\n"
+            "        if k == passes - 1:\n"
+            "            fit.account = Account(cost)\n"
+            "            fit.gradient(cost, scale, radius, final=True)\n",
+            ("tests/unit/models/glm/test_releases.py",),
+        ),
+        Mutation(
+            "one step more than was paid for",
+            "paper/spending.py",
+            "self._costs = self.total.split(*[1.0] * self.releases)",
+            "self._costs = self.total.split(*[1.0] * max(self.releases - 1, 1)) + [self.total]",
+            ("tests/unit/paper/test_spending.py",),
+        ),
+        Mutation(
+            "row bound off by two",
+            "rows/grid.py",
+            "return math.ceil((2.0**bits + rounding_reach(dimension)) ** 2)",
+            "return math.ceil((2.0**bits + rounding_reach(dimension)) ** 2 / 2)",
+            ("tests/unit/rows/test_grid.py", "tests/unit/rows/test_recipe.py"),
+        ),
+        Mutation(
+            "bound of the integers not enforced",
+            "rows/grid.py",
+            "    if len(suspects):\n",
+            "    if len(suspects) and False:\n",
+            ("tests/unit/rows/test_grid.py",),
+        ),
+        Mutation(
+            "NaN accepted as a budget",
+            "checks.py",
+            "if not 0 < number < math.inf:",
+            "if number <= 0 or number == math.inf:",
+            ("tests/unit/test_checks.py", "tests/unit/privacy/test_budgets.py"),
+        ),
+        Mutation(
+            "charge after the release",
+            "release.py",
+            "    account.charge(cost)\n    noisy = add_gram_noise(exact.exact_gram, law, source)\n",
+            "    noisy = add_gram_noise(exact.exact_gram, law, source)\n    account.charge(cost)\n",
+            ("tests/unit/test_release.py",),
+        ),
+        Mutation(
+            "charge of the account skipped",
+            "release.py",
+            "    account.charge(cost)\n    noisy = add_vector_noise(exact, law, source)\n",
+            "    noisy = add_vector_noise(exact, law, source)\n",
+            ("tests/unit/test_release_total.py",),
+        ),
+        Mutation(
+            "charge of the ledger skipped",
+            "privacy/ledger/account.py",
+            "            if self._entry is None:\n"
+            "                self._entry = self._ledger.charge(",
+            "            if self._entry is None and self.total.mu < 0:\n"
+            "                self._entry = self._ledger.charge(",
+            ("tests/unit/privacy/test_ledger_account.py",),
+        ),
+        Mutation(
+            "seeded noise claimed as private",
+            "privacy/noise.py",
+            '        """False: whoever knows or guesses the seed can subtract the noise."""\n'
+            "        return False",
+            '        """Whether it protects."""\n        return True',
+            ("tests/unit/test_release.py",),
+        ),
+        Mutation(
+            "radius from private rows",
+            "models/moments/release.py",
+            "    weights = choose_weights(RowLengths.expected(design), p, n, total.mu, wanted)\n",
+            "    largest = float(np.nanmax(np.abs(table.values()), initial=1.0))\n"
+            "    wanted = min(max(largest, 1.0), 100.0)\n"
+            "    weights = choose_weights(RowLengths.expected(design), p, n, total.mu, wanted)\n",
+            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[release_moments]",),
+        ),
+        Mutation(
+            "class labels learned from the rows",
+            "models/glm/logistic.py",
+            "        self.classes_ = np.array(classes)\n        return self\n",
+            "        self.classes_ = np.unique(np.asarray(y))\n        return self\n",
+            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[LogisticRegression]",),
+        ),
+        Mutation(
+            "share of truncated rows in an attribute",
+            "models/ridge.py",
+            "        self._keep_errors(measured,",
+            "        self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n"
+            "        self._keep_errors(measured,",
+            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[Ridge]",),
+        ),
+        Mutation(
+            "largest row in a log line",
+            "models/shell.py",
+            "        return private_rows(\n            features,",
+            "        import logging\n"
+            '        logging.getLogger("publicmoments").info("%s", features.values().max())\n'
+            "        return private_rows(\n            features,",
+            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[PMTRidge]",),
+        ),
+        Mutation(
+            "rows depend on the company of their block",
+            "engines/numpy_engine.py",
+            "        enormous = design[:, odd]\n"
+            "        divisors[odd] = scaled_down(enormous, largest_entry(self.recipe.dtype))\n",
+            "        odd[:] = True\n"
+            "        enormous = design[:, odd]\n"
+            "        divisors[odd] = 2.0 ** min(int(np.frexp(np.abs(enormous).max())[1]), 1023)\n"
+            "        enormous /= divisors\n",
+            ("tests/property/test_rows.py",),
+        ),
+        Mutation(
+            "a release made twice for one charge",
+            "release.py",
+            "    return release_total(sum_total(rows, recipe), recipe, cost, account, source)\n",
+            "    first = release_total(sum_total(rows, recipe), recipe, cost, account, source)\n"
+            "    free = Account(cost)\n"
+            "    again = release_total(sum_total(rows, recipe), recipe, cost, free, source)\n"
+            "    mean = (first.noisy_mean + again.noisy_mean) / 2.0\n"
+            '    return NoisyTotal(**{**vars(first), "noisy_mean": mean})\n',
+            ("tests/unit/models/glm/test_releases.py", "tests/audit/test_charges.py"),
+        ),
+    )
+}
+
+
+def plant(mutation: Mutation) -> Caught:
+    """Run a mutation's tests on a copy that has the bug."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        copy = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
+        module = copy / PACKAGE / mutation.module
+        text = module.read_text(encoding="utf-8")
+        if text.count(mutation.old) != 1:
+            return Caught(mutation.name, False, "not planted: the text is not there once", 0.0)
+        module.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+        code, output = _tested(copy, Path(folder), mutation.tests)
+    by = _first_failure(output) if code == 1 else f"pytest ended with code {code}"
+    return Caught(mutation.name, code == 1, by, time.monotonic() - started)
+
+
+def _tested(copy: Path, folder: Path, tests: Iterable[str]) -> tuple[int, str]:
+    """Run tests on a copy of the library; return pytest's code and what it printed."""
+    environment = os.environ | {
+        "PYTHONPATH": str(copy),
+        "AUDIT_COPY": str(copy),
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
+    }
+    options = ["-x", "-q", "-rfE", "--tb=no", "-p", "no:cacheprovider", "-p", "audit.planted"]
+    command = [sys.executable, "-m", "pytest", *options, "-o", f"pythonpath={copy} .", *tests]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=TIMEOUT
+        )
+    except subprocess.TimeoutExpired:
+        return -1, ""
+    return done.returncode, done.stdout
+
+
+def _first_failure(output: str) -> str:
+    """Name of the first failing test in pytest's summary."""
+    match = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(\S+(?: \S+)*?)(?: - .*)?$", output, re.M)
+    return match.group(1) if match else "a test"
+
+
+def check(names: Iterable[str] = tuple(MUTATIONS)) -> Iterator[Caught]:
+    """Plant mutations one after the other."""
+    for name in names:
+        yield plant(MUTATIONS[name])
+
+
+def main() -> int:
+    """Print what caught each mutation; fail if one got away."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("names", nargs="*", default=list(MUTATIONS), help="all by default")
+    all_caught = True
+    for outcome in check(parser.parse_args().names):
+        word = "caught" if outcome.caught else "MISSED"
+        print(f"{word}  {outcome.mutation}: {outcome.by} ({outcome.seconds:.0f} s)", flush=True)
+        all_caught &= outcome.caught
+    return 0 if all_caught else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""Readers of files raise errors of their own kind, and never run what a file holds."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import publicmoments
+from audit.fuzz import ALLOWED, KNOWN, MAGIC, TARGETS, fuzz, target
+from publicmoments.privacy.ledger.records import Event, LedgerError, replay
+
+SOURCE = Path(publicmoments.__file__).parent
+SECONDS = 1.5
+
+
+@pytest.fixture(scope="module")
+def readers(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("valid")
+    return {name: target(name, folder) for name in TARGETS}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_damaged_files(readers, name):
+    outcome = fuzz(readers[name], SECONDS)
+    assert outcome.failures == ()
+    # Most of what is damaged is noticed.
+    assert outcome.files > 20
+    assert outcome.accepted < outcome.files / 2
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_valid_files_are_read(readers, name, tmp_path):
+    path = tmp_path / "valid"
+    path.write_bytes(readers[name].valid)
+    assert readers[name].read(path) is not None
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@given(content=st.one_of(st.binary(max_size=300), st.text(max_size=100).map(str.encode)))
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_any_bytes_are_refused(readers, name, tmp_path, content):
+    path = tmp_path / "any"
+    path.write_bytes(content)
+    # SQLite takes a file of at most one byte for an empty database, which becomes a new ledger.
+    if name == "ledger file" and len(content) <= 1:
+        assert readers[name].read(path).state == "charged, not released"
+        path.unlink()
+        return
+    if name == "ledger lines" and content.strip() == b"[]":
+        assert readers[name].read(path).entries == ()
+        return
+    with pytest.raises(ALLOWED):
+        readers[name].read(path)
+
+
+DANGEROUS = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "yaml"}
+
+
+def calls(path: Path):
+    """Names of what a module calls, with the module they are taken from."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func), node
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.name))
+def test_no_module_runs_what_it_reads(path):
+    # Spark hands integers from workers to the driver as pickles; its workers are trusted.
+    if path == SOURCE / "sources" / "spark.py":
+        pytest.skip("Spark's own workers")
+    for name, node in calls(path):
+        first, _, last = name.rpartition(".")
+        assert name not in {"eval", "exec", "__import__", "os.system"}
+        assert not (first in DANGEROUS and last in {"load", "loads", "Unpickler"})
+        assert not any(word.arg == "allow_pickle" for word in node.keywords)
+        assert not any(word.arg == "shell" for word in node.keywords)
+
+
+def test_only_spark_is_left_out():
+    users = [p.name for p in SOURCE.rglob("*.py") if any("pickle.load" in n for n, _ in calls(p))]
+    assert users == ["spark.py"]
+
+
+# Errors of the wrong kind that the fuzzer found: nothing is run or lost, but a caller who catches
+# ValueError is surprised. Once mended, these tests say so, and KNOWN has to go.
+
+MENDED_LATER = "an error of the wrong kind, to be mended in the reader"
+
+
+def refused(reader, tmp_path, content):
+    path = tmp_path / "crafted"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="must"):
+        reader.read(path)
+
+
+@pytest.mark.xfail(reason=MENDED_LATER, strict=True, raises=OverflowError)
+def test_a_release_with_an_integer_beyond_floats(readers, tmp_path):
+    reader = readers["release"]
+    document = reader.parse(reader.valid)
+    document["header"]["diagonal_sd"] = 10**400
+    refused(reader, tmp_path, reader.write(document))
+
+
+@pytest.mark.xfail(reason=MENDED_LATER, strict=True, raises=OverflowError)
+def test_a_model_with_an_integer_beyond_floats(readers, tmp_path):
+    reader = readers["model"]
+    document = json.loads(reader.valid)
+    document["fitted"]["coef_"][0] = 10**400
+    refused(reader, tmp_path, reader.write(document))
+
+
+@pytest.mark.xfail(reason=MENDED_LATER, strict=True, raises=TypeError)
+def test_a_model_whose_kind_is_a_list(readers, tmp_path):
+    reader = readers["model"]
+    refused(reader, tmp_path, reader.write(json.loads(reader.valid) | {"kind": []}))
+
+
+@pytest.mark.xfail(reason=MENDED_LATER, strict=True, raises=(OverflowError, TypeError))
+@pytest.mark.parametrize("change", [{"mu": "0x1p5000"}, {"spent_squared": None}])
+def test_a_ledger_line_that_no_float_or_fraction_holds(readers, change):
+    lines = [Event(**line) for line in json.loads(readers["ledger lines"].valid)]
+    with pytest.raises(LedgerError, match="line 2"):
+        replay([lines[0], replace(lines[1], **change)])
+
+
+@pytest.mark.xfail(reason=MENDED_LATER, strict=True, raises=RecursionError)
+@pytest.mark.parametrize("name", ["public moments", "model", "release"])
+def test_a_file_of_a_hundred_thousand_brackets(readers, name, tmp_path):
+    content = b"[" * 100_000
+    if name == "release":
+        body = MAGIC + struct.pack("<Q", len(content)) + content
+        content = body + hashlib.sha256(body).digest()
+    refused(readers[name], tmp_path, content)
+
+
+def test_known_errors_are_those_above():
+    assert set(KNOWN) == {"release", "model", "ledger lines"}
