@@ -97,7 +97,9 @@ class DatasetFrame:
         files = _parquet_files(self.dataset)
         if files is None:
             return int(_unquoted(self.dataset.count_rows))
-        return sum(group.num_rows for file in files for group in file.row_groups)
+        return int(
+            _unquoted(lambda: sum(group.num_rows for file in files for group in file.row_groups))
+        )
 
     def map_add(self, work: Work) -> NDArray[np.int64]:
         """Read the dataset once; see `Frame.map_add`."""

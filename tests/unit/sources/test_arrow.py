@@ -8,6 +8,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
+from publicmoments import GDP, Ridge
 from publicmoments.sources import open_frame
 from publicmoments.sources.arrow import StreamFrame, piece_rows
 
@@ -163,3 +164,14 @@ def test_a_missing_library_is_named(monkeypatch, module, tmp_path):
     (tmp_path / "t.csv").write_text("a\n1\n")
     with pytest.raises(ImportError, match=r'pip install "publicmoments\[arrow\]"'):
         open_frame(tmp_path / "t.csv")
+
+
+def test_a_truncated_file_in_a_folder_is_refused_without_arrows_words(tmp_path):
+    table = pa.table({"x": np.arange(1000.0), "y": np.arange(1000.0)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    pq.write_table(table, tmp_path / "b.parquet")
+    whole = (tmp_path / "b.parquet").read_bytes()
+    (tmp_path / "b.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="could not read the table") as caught:
+        Ridge(privacy=GDP(1.0)).fit(str(tmp_path), "y")
+    assert not isinstance(caught.value, pa.ArrowInvalid)
