@@ -29,6 +29,7 @@ def figures() -> Iterator[tuple[str, str, str]]:
     for count, limit in ((5_050, 0.15), (500_500, 8.0)):
         yield f"{count:,} noise integers", f"{noise_seconds(count):.3g} s", f"{limit} s"
     yield "exponent of the time in the number of rows", f"{slope():.3f}", "1.0 +- 0.1"
+    yield "rows a second and core, moment pass with 100 columns", f"{rate():,.0f}", ""
     yield from one_release_many_models()
     yield "import publicmoments", f"{import_seconds():.3g} s", "0.4 s"
     yield from diffprivlib()
@@ -100,6 +101,15 @@ def slope() -> float:
         [[_timed(pair) for pair in pairs] for _ in range(7)],
     )
     return float(np.polyfit(np.log(sizes), np.log(np.median(times, axis=0)), 1)[0])
+
+
+def rate() -> float:
+    """Rows that one core sums in a second."""
+    n = 400_000
+    speed_work.MOMENTS = {(n, 100): 0.0}
+    pair = speed_work.moment_pairs(1)[0]()
+    pair.ours()
+    return n / min(_timed(pair) for _ in range(5))
 
 
 def one_release_many_models() -> Iterator[tuple[str, str, str]]:

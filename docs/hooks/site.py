@@ -23,6 +23,7 @@ MEASURED = frozenset(
     {
         "accuracy.md",
         "accuracy-glm.md",
+        "audit.md",
         "calibration.md",
         "coverage.md",
         "howto-sources.md",
@@ -31,6 +32,7 @@ MEASURED = frozenset(
     }
 )
 
+LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]+)\]\((?P<target>[^)#:]+)(?P<anchor>#[^)]*)?\)")
 LINKED = re.compile(r"\]\((results/[^)#]+)\)")
 ROLE = re.compile(r":(?:meth|attr|class|func):(?=<code)")
 
@@ -44,7 +46,7 @@ def on_config(config: Any) -> Any:
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that live elsewhere, the figures they show, and the examples."""
     for page, source in BORROWED.items():
-        text = (ROOT / source).read_text(encoding="utf-8")
+        text = relinked((ROOT / source).read_text(encoding="utf-8"), Path(config.docs_dir))
         files.append(File.generated(config, page, content=text))
         for link in sorted(set(LINKED.findall(text))):
             target = (ROOT / source).parent / link
@@ -58,6 +60,22 @@ def on_files(files: Files, config: Any) -> Files:
 def on_page_content(html: str, **_: Any) -> str:
     """Docstrings say which kind of name they refer to; a reader need not know."""
     return ROLE.sub("", html)
+
+
+def relinked(text: str, docs: Path) -> str:
+    """Point links from the root of the repository at pages; leave the words where there is none."""
+    pages = {source: page for page, source in BORROWED.items()}
+
+    def one(match: re.Match[str]) -> str:
+        target = match["target"]
+        page = pages.get(target, target.removeprefix("docs/"))
+        if target.startswith("results/"):
+            return match[0]
+        if page in BORROWED or (docs / page).exists():
+            return f"[{match['text']}]({page}{match['anchor'] or ''})"
+        return match["text"]
+
+    return LINK.sub(one, text)
 
 
 def examples() -> list[Path]:

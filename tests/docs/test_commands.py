@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+from publicmoments.cli.main import main
 from tests.docs.pages import ROOT
 
 COMMAND = re.compile(r"^(?:\$ )?pmt ((?:.*\\\n)*.*)$", flags=re.MULTILINE)
@@ -33,18 +32,13 @@ def tables(tmp_path):
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/howto/commands.md", "docs/start.md"])
-def test_commands_run(page, tables):
+def test_commands_run(page, tables, monkeypatch, capsys):
+    monkeypatch.chdir(tables)
     commands = _commands(page)
     assert commands
     for words in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "publicmoments", *words],
-            cwd=tables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"pmt {shlex.join(words)}: {done.stderr}"
+        code = main(words)
+        assert code == 0, f"pmt {shlex.join(words)}: {capsys.readouterr().err}"
     if page != "docs/start.md":
         assert "privacy report" in (tables / "report.html").read_text(encoding="utf-8")
 

@@ -106,6 +106,18 @@ def test_pages_not_measured_yet_are_left_out_and_others_are_not(hook, tmp_path):
     assert kept == [{"Measured": [{"Ridge": "accuracy.md"}]}, {"Typo": "typo.md"}]
 
 
+def test_links_of_borrowed_pages_lead_to_pages_or_nowhere(hook, tmp_path):
+    (tmp_path / "coverage.md").write_text("# Coverage\n")
+    text = (
+        "[a](docs/coverage.md#x) [b](docs/none.md) [c](SECURITY.md) [d](Makefile) "
+        "[e](https://x.org) [f](#here) ![g](results/g.png) [h](results/h.csv)"
+    )
+    assert hook.relinked(text, tmp_path) == (
+        "[a](coverage.md#x) b [c](security.md) d "
+        "[e](https://x.org) [f](#here) ![g](results/g.png) [h](results/h.csv)"
+    )
+
+
 def test_an_example_becomes_a_page(hook, tmp_path):
     script = tmp_path / "one.py"
     script.write_text('"""A title.\n\nWhat it shows.\n"""\n\nprint(1)\n')
