@@ -26,8 +26,8 @@ PAGE = Path(__file__).parent.parent / "docs" / "audit.md"
 
 HEAD = """# Audit
 
-What was tried against the library's own claims. `make audit` runs it all and writes this page;
-every figure was measured by the command and on the day given with it. An audit can refute a claim and
+What was tried against the library's own claims. `make audit` runs it all and writes this page; each
+figure was measured by the command and on the day given with it. An audit can refute a claim and
 never prove one: the proofs are in the docstrings of `publicmoments.release` and
 `publicmoments.privacy`, and `SECURITY.md` says what they do not cover.
 """

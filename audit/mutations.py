@@ -231,7 +231,8 @@ def plant(mutation: Mutation) -> Caught:
 
 def _tested(copy: Path, folder: Path, tests: Iterable[str]) -> tuple[int, str]:
     """Run tests on a copy of the library; return pytest's code and what it printed."""
-    environment = os.environ | {
+    outer = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = outer | {
         "PYTHONPATH": str(copy),
         "AUDIT_COPY": str(copy),
         "OPENBLAS_NUM_THREADS": "1",

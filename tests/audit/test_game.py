@@ -20,7 +20,7 @@ def test_no_attacker_gets_beyond_the_claim(name):
     verdict = play(CASES[name], runs=300)
     assert verdict.sound
     assert verdict.claimed <= MU * (1 + 1e-12)
-    least = 0.98 if verdict.tight else REACHED.get(name, 0.6)
+    least = 0.97 if verdict.tight else REACHED.get(name, 0.6)
     assert verdict.reached >= least * verdict.claimed
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from audit import taint
-from audit.cases import CASES, Case
+from audit.cases import CASES, Case, table_for
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -19,6 +19,24 @@ def test_nothing_tells(name):
     assert outcome.different == ()
     # Parameters and attributes, texts, readings, warnings, logs, both streams and the file.
     assert outcome.compared >= 20
+
+
+@pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_refusals_do_not_tell_where_or_what(name):
+    case = CASES[name]
+    texts = set()
+    for seed, row in ((1, 3), (2, 17)):
+        X, y = table_for(case, seed)
+        X[row, 1], X[row, 0] = np.nan, taint.SENTINEL * seed
+        with pytest.raises(ValueError, match="NaN or infinity") as caught:
+            case.fit(X, y)
+        error, chain = caught.value, []
+        while error is not None:
+            chain.append(repr(error))
+            error = error.__cause__ or error.__context__
+        texts.add(tuple(chain))
+    assert len(texts) == 1
 
 
 LEAKS = {
