@@ -100,7 +100,7 @@ CASES = {
     "not Parquet": (f"fit ridge not.parquet --target y {BUDGET} {OUTPUT}", "read as Parquet"),
     "a damaged part": (
         f"fit ridge parts --target y --public public.json {BUDGET} {OUTPUT}",
-        "one of them is damaged",
+        "or the file is damaged",
     ),
     "folder without Parquet": (
         f"fit ridge folder --target y {BUDGET} {OUTPUT}",

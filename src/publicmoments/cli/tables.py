@@ -100,8 +100,6 @@ class TableFile:
             return
         except (CommandError, TypeError, ValueError) as error:
             trouble = self._trouble(numbers)
-            if trouble is None and type(error).__module__.startswith("pyarrow"):
-                trouble = "not all of it can be read; check the files, one of them is damaged"
             if trouble is None:
                 raise
             # Another error may quote cells: it is not even context of the one that is raised.

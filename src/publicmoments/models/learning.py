@@ -30,6 +30,10 @@ MOST_SPREAD = 100.0
 """Mean square, relative to the expected one, beyond which it is not asked how much larger."""
 
 
+LEAST_INSIDE = 0.01
+"""Limits that cut nearly all residuals say no more of their variance than ones that cut so many."""
+
+
 @dataclass(frozen=True, eq=False)
 class Lesson:
     """
@@ -282,7 +286,8 @@ def residual_variances(
     variances that are too small would make intervals too short.
     """
     q = before.coef.shape[1]
-    share = _clipped_square(float(norm.isf((1.0 - min(bounds.inside, 1.0 - 1e-12)) / 2.0)) ** 2)
+    inside = min(max(bounds.inside, LEAST_INSIDE), 1.0 - 1e-12)
+    share = _clipped_square(float(norm.isf((1.0 - inside) / 2.0)) ** 2)
     variances = np.empty(q)
     for k in range(q):
         unit = float(before.scale[k]) ** 2 / share

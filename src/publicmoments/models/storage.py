@@ -159,7 +159,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     document = _parsed(path)
     try:
         return _restored(document)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         _refuse(path, f"have valid fields, but: {error}")
 
 
@@ -242,7 +242,7 @@ def _parsed(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read JSON; check format, version, fields, digest and kind."""
     try:
         document = json.loads(Path(path).read_bytes().decode(), parse_constant=_no_constant)
-    except ValueError:
+    except (RecursionError, ValueError):
         _refuse(path, "be a whole JSON file written by save_model")
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         _refuse(path, "be a file written by save_model")
@@ -253,7 +253,7 @@ def _parsed(path: str | os.PathLike[str]) -> dict[str, Any]:
         _refuse(path, f"have the fields {', '.join(sorted(FIELDS))}")
     if _digest(document) != document["sha256"]:
         _refuse(path, "be whole, but its digest does not match: it was altered")
-    if document["kind"] not in HOMES:
+    if document["kind"] not in list(HOMES):
         _refuse(path, f"be of kind {', '.join(sorted(HOMES))}, not {document['kind']!r}")
     return document
 

@@ -118,7 +118,7 @@ def _parsed(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read JSON and check that it is a file of this format and version."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError:
+    except (RecursionError, ValueError):
         raise ValueError(f"{path} must be a JSON file written by PublicMoments.save") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         _refuse(path, "format", repr(FORMAT))

@@ -14,6 +14,9 @@ Array = NDArray[np.float64]
 ROUNDING = 2.0**-23
 """Relative error of an entry of a float32 product, with room for the order of its sum."""
 
+COARSE_BITS = 16
+"""Finer grids than this are left to float64."""
+
 SHARE_OF_UNIT = 0.25
 """Errors of whitening may reach this share of a grid unit: rounding to the grid adds more."""
 
@@ -21,7 +24,7 @@ MODERATE = 2.0**40
 """Columns whose sizes are beyond this, or below one in it, are left to float64."""
 
 
-def whitening_dtype(transform: Array, whitener: Array, unit: float) -> Any:
+def whitening_dtype(transform: Array, whitener: Array, unit: float, bits: int) -> Any:
     """
     Return float32 where its errors vanish beside the grid, and float64 elsewhere.
 
@@ -33,6 +36,8 @@ def whitening_dtype(transform: Array, whitener: Array, unit: float) -> Any:
         Rows x are whitened by it from the right, to entries of about 1.
     unit : float
         Size of a grid unit.
+    bits : int
+        The bound is 2^bits of them.
 
     Returns
     -------
@@ -45,6 +50,8 @@ def whitening_dtype(transform: Array, whitener: Array, unit: float) -> Any:
     typical row has the norm of these sizes times the transform, times the rounding error. All of
     this is public. The choice moves entries by less than the grid does; no bound rests on it.
     """
+    if bits > COARSE_BITS:
+        return np.float64
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             sizes = np.linalg.norm(np.linalg.inv(whitener), axis=0)

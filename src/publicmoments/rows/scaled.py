@@ -169,7 +169,7 @@ class ScaledRecipe(ABC):
     def dtype(self) -> Any:
         """Float32 where that is precise enough, by public numbers."""
         unit = min(self.radius, self.l2_bound) / 2.0**self.grid_bits
-        return whitening_dtype(self.whitener.T, self.whitener, unit)
+        return whitening_dtype(self.whitener.T, self.whitener, unit, self.grid_bits)
 
     @cached_property
     def _mixing(self) -> Block:

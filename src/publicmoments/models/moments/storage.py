@@ -108,7 +108,7 @@ def read_release(path: str | os.PathLike[str]) -> dict[str, Any]:
     header, arrays = _parts(path)
     try:
         return _fields(header, arrays)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         _refuse(path, f"have valid fields, but: {error}")
 
 
@@ -131,7 +131,7 @@ def _parts(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes]:
     text, arrays = rest[LENGTH.size : LENGTH.size + length], rest[LENGTH.size + length :]
     try:
         header = json.loads(text.decode())
-    except ValueError:
+    except (RecursionError, ValueError):
         _refuse(path, "have a header in JSON")
     if not isinstance(header, dict) or set(header) != FIELDS:
         _refuse(path, f"have the fields {', '.join(sorted(FIELDS))}")

@@ -218,7 +218,7 @@ def replay(events: Iterable[Event]) -> History:
             else:
                 entries[int(str(event.closes))] = _closed(entries[int(str(event.closes))], event)
             sound = (event.number, event.spent, event.cap) == (place, spent, cap)
-        except (KeyError, ValueError, ZeroDivisionError):
+        except (ArithmeticError, KeyError, TypeError, ValueError):
             sound = False
         if not sound:
             raise LedgerError(
