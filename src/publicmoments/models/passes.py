@@ -11,7 +11,7 @@ from publicmoments.models.agreement import PublicFit, public_fit
 from publicmoments.models.belief import CoefBelief
 from publicmoments.models.knowledge import Knowledge, plan_pass
 from publicmoments.models.learning import learned, read_release, residual_variances
-from publicmoments.planner.bounds import NEGLIGIBLE_NOISE, Bounds, BoundsRequest, pass_shares
+from publicmoments.planner.bounds import Bounds, BoundsRequest, pass_shares
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
@@ -19,8 +19,9 @@ from publicmoments.release import NoiseSource, PrivateRows, grid_bound, measure_
 
 __all__ = ["Measured", "PassRecord", "pass_laws", "run_passes"]
 
-LARGE_TABLE = 200_000
-"""Rows from which a pass takes long enough for a fit to end after the first, if that will do."""
+LARGE_TABLE, LITTLE_NOISE = 200_000, 0.05
+"""Rows from which a pass takes long enough for a fit to end after the first, if that will do: if
+its noise variance is below this share of the sampling variance, a fortieth of a standard error."""
 
 
 @dataclass(frozen=True)
@@ -146,5 +147,5 @@ def run_passes(
 
 
 def _noiseless(bounds: Bounds, knowledge: Knowledge, rows: PrivateRows) -> bool:
-    """Whether the noise of a pass is expected to vanish beside the sampling error of the rows."""
-    return bounds.noise <= NEGLIGIBLE_NOISE * len(knowledge.coef) / rows.n_rows
+    """Whether the noise of a pass is expected to be little beside the sampling error."""
+    return bounds.noise <= LITTLE_NOISE * len(knowledge.coef) / rows.n_rows
