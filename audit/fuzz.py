@@ -227,9 +227,7 @@ def main() -> int:
             share = given.seconds / len(TARGETS)
             outcome = fuzz(target(name, Path(folder)), share, given.seed)
             sound &= outcome.sound
-            told = (
-                f"{outcome.files} files, {outcome.accepted} readable"
-            )
+            told = f"{outcome.files} files, {outcome.accepted} readable"
             print(f"{name}: {told}", flush=True)
             for failure in outcome.failures:
                 print(f"  {failure}")

@@ -72,7 +72,9 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def measured(only: str | None, threads: list[int], repeats: int) -> Iterator[Line]:
     for kind, pairs in speed_work.KINDS.items():
-        for count in threads if only in (None, kind) else []:
+        # Fits use all cores there are, whatever the limit on the linear algebra.
+        counts = threads if kind == "moment" else [max(threads)]
+        for count in counts if only in (None, kind) else []:
             for make in pairs(count):
                 yield take_turns(make(), count, repeats)
 
@@ -121,13 +123,22 @@ def run(stated: argparse.Namespace, console: Console) -> None:
         )
         lines.append(line)
     if lines:
-        write_csv(FOLDER / "cpu.csv", lines, FIELDS)
+        write_csv(FOLDER / "cpu.csv", [*_kept(stated.only, lines), *lines], FIELDS)
     if stated.only in (None, "alone"):
         alone = []
         for name, figure, limit in speed_alone.figures():
             console.print(f"{name}: {figure}; limit {limit}", highlight=False)
             alone.append({"what": name, "figure": figure, "limit": limit})
         write_csv(FOLDER / "alone.csv", alone, ("what", "figure", "limit"))
+
+
+def _kept(only: str | None, lines: list[Line]) -> list[Line]:
+    """Lines of an earlier run that this one, of one kind of work alone, has not measured again."""
+    path = FOLDER / "cpu.csv"
+    if only is None or not path.exists():
+        return []
+    again = {line["work"] for line in lines}
+    return [line for line in read_csv(path)[1] if line["work"] not in again]
 
 
 def page() -> None:

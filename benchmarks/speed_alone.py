@@ -119,14 +119,13 @@ def one_release_many_models() -> Iterator[tuple[str, str, str]]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 50))
     release = release_moments(X[1000:], privacy=GDP(1.0), public=PublicMoments.from_rows(X[:1000]))
-    names = release.columns
-    subsets = [[names[j] for j in rng.permutation(49)[:25]] for _ in range(10)]
+    subsets = [rng.permutation(49)[:25].tolist() for _ in range(10)]
     alphas, before = np.geomspace(1e-4, 1e2, 100), release.card.to_json()
     times = []
     for _ in range(7):
         start = time.perf_counter()
         for subset in subsets:
-            release.path(names[49], alphas, features=subset)
+            release.path(49, alphas, features=subset)
         times.append(time.perf_counter() - start)
     what = "100 penalties on each of 10 subsets of 50 columns, from one release"
     yield what, f"{1e3 * np.median(times):.1f} ms", "50 ms"
@@ -142,7 +141,7 @@ def _timed(pair: speed_work.Pair) -> float:
 
 def import_seconds() -> float:
     start = time.perf_counter()
-    child("import publicmoments; publicmoments.GDP")
+    child("import publicmoments")
     with_import = time.perf_counter() - start
     start = time.perf_counter()
     child("pass")
