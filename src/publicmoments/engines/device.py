@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -225,7 +226,7 @@ class _Pass:
         share = max(self.width // count, 1)
         step = share // TILE * TILE or share
         edges = [*range(0, count * step, step), self.width]
-        return [slice(*pair) for pair in zip(edges[:-1], edges[1:], strict=True)]
+        return [slice(*pair) for pair in pairwise(edges)]
 
     def assembled(self, sums: list[Any]) -> NDArray[np.int64]:
         """The sum of the strips as integers, on the host."""
