@@ -50,6 +50,15 @@ def test_version(pmt):
     assert pmt("--version").out.startswith("pmt ")
 
 
+@pytest.fixture
+def heeded():
+    """Heed the keyboard, which shells make background processes ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_fit_leaves_nothing(pmt, files, tmp_path, monkeypatch, number):
     def interrupted(self, X, y):
