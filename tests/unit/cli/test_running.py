@@ -90,6 +90,7 @@ def test_interrupted_writing_leaves_nothing(pmt, files, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("heeded")
 def test_interrupted_process_leaves_nothing(files, tmp_path):
     script = (
         "import time\nfrom publicmoments.__main__ import program\n"
