@@ -93,4 +93,4 @@ lock: $(STAMP) ## resolve the development environment anew
 
 clean: ## remove .venv, caches and build outputs
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
+	find audit src tests benchmarks examples experiments -type d -name __pycache__ -prune -exec rm -rf {} +
