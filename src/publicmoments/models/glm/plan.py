@@ -155,7 +155,8 @@ def choose_radius(
         noise_sd = 2.0 * radius * stage.family.slope_limit / (mu * n_rows)
         noise = noise_sd**2 * np.eye(stage.size)
         early = misfit if final else EARLY_MISFIT * misfit
-        jacobian = stage.squares(kept, information) + stage.full_penalty
+        moved = bent if stage.lesson is None else stage.squares(kept, information)
+        jacobian = moved + stage.full_penalty
         observed = noise + lost * (1.0 / n_rows + early)
         observed = observed + stage.untruth_at(coef) * away * jacobian @ jacobian
         gain = covariance @ jacobian
