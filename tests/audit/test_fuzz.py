@@ -94,30 +94,33 @@ def test_only_spark_is_left_out():
 # Files with which the fuzzer once got errors of another kind.
 
 
-def refused(reader, tmp_path, content):
+def refusal(reader, tmp_path, content) -> str:
+    """What a reader says of a file that it must refuse; fails if it reads it."""
     path = tmp_path / "crafted"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="must"):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - callers look at the message
         reader.read(path)
+    return str(caught.value)
 
 
 def test_a_release_with_an_integer_beyond_floats(readers, tmp_path):
     reader = readers["release"]
     document = reader.parse(reader.valid)
     document["header"]["diagonal_sd"] = 10**400
-    refused(reader, tmp_path, reader.write(document))
+    assert "must have valid fields" in refusal(reader, tmp_path, reader.write(document))
 
 
 def test_a_model_with_an_integer_beyond_floats(readers, tmp_path):
     reader = readers["model"]
     document = json.loads(reader.valid)
     document["fitted"]["coef_"][0] = 10**400
-    refused(reader, tmp_path, reader.write(document))
+    assert "must have valid fields" in refusal(reader, tmp_path, reader.write(document))
 
 
 def test_a_model_whose_kind_is_a_list(readers, tmp_path):
     reader = readers["model"]
-    refused(reader, tmp_path, reader.write(json.loads(reader.valid) | {"kind": []}))
+    content = reader.write(json.loads(reader.valid) | {"kind": []})
+    assert "must be of kind GLM" in refusal(reader, tmp_path, content)
 
 
 @pytest.mark.parametrize("change", [{"mu": "0x1p5000"}, {"spent_squared": None}])
@@ -133,4 +136,4 @@ def test_a_file_of_a_hundred_thousand_brackets(readers, name, tmp_path):
     if name == "release":
         body = MAGIC + struct.pack("<Q", len(content)) + content
         content = body + hashlib.sha256(body).digest()
-    refused(readers[name], tmp_path, content)
+    assert "JSON" in refusal(readers[name], tmp_path, content)
