@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.engines import device, numpy_engine
 from publicmoments.engines.exact import ExactGram, ExactTotal
+from publicmoments.engines.numpy_engine import Kind
 from publicmoments.rows import PrivateRows, Recipe
 from publicmoments.sources import Frame
-from publicmoments.threads import single_threaded
 
 __all__ = ["PieceSum", "sum_gram", "sum_total"]
-
-Kind = Literal["gram", "total"]
 
 
 def sum_gram(
@@ -29,20 +27,43 @@ def sum_gram(
     """
     Sum r r^T over the integer rows r of a table, exactly, wherever it is.
 
-    Parameters are those of `publicmoments.engines.numpy_engine.sum_gram`, and so is what holds of
-    the sum.
+    Parameters
+    ----------
+    rows : PrivateRows
+        The table.
+    recipe : Recipe
+        How each row is bounded.
+    block_rows, threads : int, optional
+        As in `publicmoments.engines.numpy_engine.add_up`, for tables in memory.
+
+    Returns
+    -------
+    ExactGram
 
     Notes
     -----
-    **Why.** Pieces of a table give integers, by the blocks that the recipe alone shapes; integers
-    add up to the same sum however the table is cut, and whoever adds them. Each piece counts its
-    rows too, so that a table which has lost or gained rows since they were counted is refused.
+    **Releases.** Nothing: the sum is exact and private.
+
+    **Assumes.** Checked here: the recipe was made for as many rows as the table has, which is what
+    keeps sums inside 64-bit integers. Owed by the caller: tables that give the same rows whenever
+    they are asked.
+
+    **Guarantee.** The result is the integer sum of what the recipe makes of each row, which depends
+    on that row alone: replacing one row of the table changes one term of the sum.
+
+    **Why.** The engines say why each sum is exact. Pieces of a table give integers, by the blocks
+    that the recipe alone shapes; integers add up to the same sum however the table is cut, and
+    whoever adds them. Each piece counts its rows too, so that a table which has lost or gained
+    rows since they were counted is refused.
+
+    **Numerics.** The sum is the same for every number of threads and, with kernels such as those
+    of OpenBLAS, for every order of the rows. Another shape of block or another linear algebra
+    library may whiten a row with another last bit, and so move an entry that lies within that bit
+    of a tie to the next integer. What a row becomes may then depend on where it stands, but never
+    on other rows, and its bound holds: the privacy of the sum is not touched. A block that holds
+    NaN, infinity or an enormous number is read again with more care, which takes longer.
     """
-    if rows.frame is not None:
-        return ExactGram(_over_pieces(rows, rows.frame, recipe, "gram", threads), rows.n_rows)
-    if rows.on_device:
-        return ExactGram(device.add_up(rows, recipe, "gram"), rows.n_rows)
-    return numpy_engine.sum_gram(rows, recipe, block_rows=block_rows, threads=threads)
+    return ExactGram(_sum(rows, recipe, "gram", block_rows, threads), rows.n_rows)
 
 
 def sum_total(
@@ -53,11 +74,23 @@ def sum_total(
     threads: int | None = None,
 ) -> ExactTotal:
     """Sum the integer rows of a table, exactly; see `sum_gram`, of which all else holds."""
+    return ExactTotal(_sum(rows, recipe, "total", block_rows, threads), rows.n_rows)
+
+
+def _sum(
+    rows: PrivateRows, recipe: Recipe, kind: Kind, block_rows: int | None, threads: int | None
+) -> NDArray[np.int64]:
+    """Sum where the rows are."""
+    if rows.n_rows != recipe.n_rows:
+        raise ValueError(
+            f"the recipe must be made for the rows it bounds, got n_rows={recipe.n_rows} in the "
+            f"recipe and {rows.n_rows} rows"
+        )
     if rows.frame is not None:
-        return ExactTotal(_over_pieces(rows, rows.frame, recipe, "total", threads), rows.n_rows)
+        return _over_pieces(rows, rows.frame, recipe, kind, threads)
     if rows.on_device:
-        return ExactTotal(device.add_up(rows, recipe, "total"), rows.n_rows)
-    return numpy_engine.sum_total(rows, recipe, block_rows=block_rows, threads=threads)
+        return device.add_up(rows, recipe, kind)
+    return numpy_engine.add_up(rows, recipe, kind, block_rows, threads)
 
 
 def _over_pieces(
@@ -103,8 +136,7 @@ class PieceSum:
         if not _length(piece):
             return np.zeros(self.size, dtype=np.int64)
         rows = self.rows.on(piece)
-        with single_threaded():
-            total = numpy_engine.add_up(rows, self.recipe, self.kind, threads=self.threads)
+        total = numpy_engine.add_up(rows, self.recipe, self.kind, threads=self.threads)
         return np.append(total.ravel(), np.int64(rows.n_rows))
 
 

@@ -52,7 +52,7 @@ def add_up(rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> NDArra
 
     Notes
     -----
-    **Guarantee.** As for `publicmoments.engines.numpy_engine.sum_gram`: the result is a sum of
+    **Guarantee.** As for `publicmoments.engines.sum_gram`: the result is a sum of
     integer rows, each made of its own row alone and within the recipe's bound.
 
     **Why.** Blocks have one shape, padded with zero rows. A row whose integers are not below the

@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.engines.exact import ExactGram, ExactTotal
 from publicmoments.rows import (
     Block,
     PrivateRows,
@@ -26,7 +25,7 @@ from publicmoments.rows import (
 )
 from publicmoments.threads import single_threaded
 
-__all__ = ["add_up", "sum_gram", "sum_total"]
+__all__ = ["Kind", "add_up"]
 
 Array = NDArray[np.float64]
 Kind = Literal["gram", "total"]
@@ -44,70 +43,6 @@ ROW_MULTIPLE = 192
 work on 4 to 64 rows at a time, and a ragged edge would meet other arithmetic than the rest."""
 
 
-def sum_gram(
-    rows: PrivateRows,
-    recipe: Recipe,
-    *,
-    block_rows: int | None = None,
-    threads: int | None = None,
-) -> ExactGram:
-    """
-    Sum r r^T over the integer rows r of a table, exactly.
-
-    Parameters
-    ----------
-    rows : PrivateRows
-        The table.
-    recipe : Recipe
-        How each row is bounded.
-    block_rows : int, optional
-        Rows of a block, rounded up to a multiple of 192; by default as many as fit the cache.
-    threads : int, optional
-        Blocks summed at a time; by default one per processor.
-
-    Returns
-    -------
-    ExactGram
-
-    Notes
-    -----
-    **Releases.** Nothing: the sum is exact and private.
-
-    **Assumes.** Checked here: the recipe was made for as many rows as the table has, which is what
-    keeps sums inside 64-bit integers. Owed by the caller: tables that give the same rows whenever
-    they are asked.
-
-    **Guarantee.** The result is the integer sum of what the recipe makes of each row, which depends
-    on that row alone: replacing one row of the table changes one term of the sum.
-
-    **Why.** Products are added while they stay below 2^53, exact in float64 in any order, and then
-    in 64-bit integers, which hold n times the bound by the recipe's choice of grid. Blocks have one
-    shape, padded with zero rows, and one layout, and the linear algebra runs single-threaded
-    within a block, so a row meets the same arithmetic wherever it stands.
-
-    **Numerics.** The sum is the same for every number of threads and, with kernels such as those
-    of OpenBLAS, for every order of the rows. Another shape of block or another linear algebra
-    library may whiten a row with another last bit, and so move an entry that lies within that bit
-    of a tie to the next integer. What a row becomes may then depend on where it stands, but never
-    on other rows, and its bound holds: the privacy of the sum is not touched. A block that holds
-    NaN, infinity or an enormous number is read again with more care, which takes longer.
-    """
-    _check_length(rows, recipe)
-    return ExactGram(add_up(rows, recipe, "gram", block_rows, threads), rows.n_rows)
-
-
-def sum_total(
-    rows: PrivateRows,
-    recipe: Recipe,
-    *,
-    block_rows: int | None = None,
-    threads: int | None = None,
-) -> ExactTotal:
-    """Sum the integer rows of a table, exactly; see `sum_gram`, of which all else holds."""
-    _check_length(rows, recipe)
-    return ExactTotal(add_up(rows, recipe, "total", block_rows, threads), rows.n_rows)
-
-
 def add_up(
     rows: PrivateRows,
     recipe: Recipe,
@@ -116,10 +51,33 @@ def add_up(
     threads: int | None = None,
 ) -> NDArray[np.int64]:
     """
-    Sum over rows that may be a part of those a recipe is for.
+    Sum over rows in memory, which may be a part of those a recipe is for.
 
-    The shape of the blocks is a matter of the recipe, so that sums over the parts of a table, cut
-    in any way, add up to the sum over the whole.
+    Parameters
+    ----------
+    rows : PrivateRows
+        The rows.
+    recipe : Recipe
+        How each row is bounded.
+    kind : {"gram", "total"}
+        Whether r r^T or r is summed over the integer rows r.
+    block_rows : int, optional
+        Rows of a block, rounded up to a multiple of 192; by default as many as fit the cache.
+    threads : int, optional
+        Blocks summed at a time; by default one per processor.
+
+    Returns
+    -------
+    ndarray of int64
+
+    Notes
+    -----
+    **Why it is exact.** Products are added while they stay below 2^53, exact in float64 in any
+    order, and then in 64-bit integers, which hold n times the bound by the recipe's choice of
+    grid. Blocks have one shape, padded with zero rows, and one layout, and the linear algebra runs
+    single-threaded within a block, so a row meets the same arithmetic wherever it stands. The
+    shape of the blocks is a matter of the recipe, so that sums over the parts of a table, cut in
+    any way, add up to the sum over the whole.
     """
     shape = block_shape(recipe, block_rows)
     work = _Work(rows, recipe, kind, shape)
@@ -289,12 +247,3 @@ class _Ready:
 
 
 _READY: WeakKeyDictionary[PrivateRows, _Ready] = WeakKeyDictionary()
-
-
-def _check_length(rows: PrivateRows, recipe: Recipe) -> None:
-    """A recipe is made for a number of rows."""
-    if rows.n_rows != recipe.n_rows:
-        raise ValueError(
-            f"the recipe must be made for the rows it bounds, got n_rows={recipe.n_rows} in the "
-            f"recipe and {rows.n_rows} rows"
-        )

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from publicmoments.rows import precision
 from tests.helpers import integer_rows
 
 LARGEST = np.finfo(float).max
@@ -70,14 +71,17 @@ def test_direction_is_kept_and_both_parts_share_one_factor(make_recipe, size):
     np.testing.assert_allclose(row * recipe.grid_unit, [4 / 7, -12 / 7, 6 / 7, 2.0], atol=1e-4)
 
 
-def test_rounding_is_to_nearest(make_recipe):
+@pytest.mark.parametrize(("coarse_bits", "slack"), [(0, 1e-6), (16, 0.01)])
+def test_rounding_is_to_nearest(make_recipe, monkeypatch, coarse_bits, slack):
+    monkeypatch.setattr(precision, "COARSE_BITS", coarse_bits)
     recipe = make_recipe(x_radius=3.0)
+    assert recipe.dtype == (np.float32 if coarse_bits else np.float64)
     rng = np.random.default_rng(4)
     X, Y = rng.uniform(-2, 2, size=(20_000, 2)), rng.uniform(-3, 3, size=(20_000, 1))
     exact = np.concatenate([X, Y], axis=1) / recipe.grid_unit
     rounded = np.array(integers(X, Y, recipe), dtype=float)
-    # Half a unit, and what float32 adds.
-    assert np.abs(rounded - exact).max() <= 0.51
+    # Half a unit, and what the floats add.
+    assert np.abs(rounded - exact).max() <= 0.5 + slack
     # Rounding toward zero would shrink each squared entry by about its size.
     excess = np.mean(rounded**2 - exact**2, axis=0)
     assert np.all(np.abs(excess) < 0.05 * np.mean(np.abs(exact), axis=0))
