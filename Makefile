@@ -60,19 +60,19 @@ contracts: $(STAMP) ## check who may import whom
 unit: $(STAMP) ## run tests and doctests
 	$(ONE_THREAD) $(BIN)/pytest -n auto -q
 
-audit: $(STAMP) ## attack, mutate, fuzz and soak the library, about an hour on two cores
+audit: $(STAMP) ## attack, mutate, fuzz and soak the library, at full size
 	$(ONE_THREAD) $(BIN)/python -m audit
 
-bench-utility: $(STAMP) ## measure accuracy against the alternatives, twenty minutes on two cores
+bench-utility: $(STAMP) ## measure accuracy against the alternatives, about half an hour on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/utility.py --page-folder docs
 
 bench-coverage: $(STAMP) ## measure how often intervals cover, fifteen minutes on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/coverage.py --repeats 500 --page-folder docs
 
-bench-calibration: $(STAMP) ## measure how right plans are, after bench-utility; half an hour
+bench-calibration: $(STAMP) ## measure how right plans are, after bench-utility; a quarter of an hour
 	$(ONE_THREAD) $(BIN)/python benchmarks/calibration.py --page-folder docs
 
-bench-speed: $(STAMP) ## measure speed beside references, ten minutes on two cores
+bench-speed: $(STAMP) ## measure speed beside references, six minutes on two cores
 	$(BIN)/python benchmarks/speed.py run
 	$(BIN)/python benchmarks/speed.py plot
 	$(BIN)/python benchmarks/speed.py page

@@ -11,6 +11,7 @@ import pytest
 from publicmoments import release
 from publicmoments.paper import spending
 from publicmoments.privacy import Account
+from tests.helpers import fix_releases
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,18 +84,4 @@ def door(monkeypatch: pytest.MonkeyPatch) -> Door:
 @pytest.fixture
 def fixed_releases(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, Any]]:
     """Every release is the same whatever the exact sum; sums and noise laws are kept for a look."""
-    kept: list[tuple[np.ndarray, Any]] = []
-
-    def fixed_gram(exact, law, source):
-        kept.append((exact, law))
-        d = law.dimension
-        waves = np.sin(np.arange(d * d).reshape(d, d))
-        return np.rint((2.0 * np.eye(d) + 0.2 * (waves + waves.T)) * 2.0**37).astype(np.int64)
-
-    def fixed_vector(exact, law, source):
-        kept.append((exact, law))
-        return np.rint(np.cos(np.arange(law.dimension)) * 2.0**32).astype(np.int64)
-
-    monkeypatch.setattr(release, "add_gram_noise", fixed_gram)
-    monkeypatch.setattr(release, "add_vector_noise", fixed_vector)
-    return kept
+    return fix_releases(monkeypatch, lambda count: 2.0**32)

@@ -22,6 +22,7 @@ from publicmoments.paper import (
     PMTLogisticRegression,
     PMTRidge,
 )
+from tests.helpers import tables_of_three_worlds
 
 N, D = 300, 3
 RNG = np.random.default_rng(21)
@@ -55,22 +56,7 @@ MORE = {
 }
 
 
-def ordinary_table():
-    X = RNG.normal(size=(N, D))
-    return X, (X @ [1.0, 2.0, 3.0] > 0).astype(float)
-
-
-def strange_table():
-    """Another scale, outliers, a constant column, rows that are ignored, one class only."""
-    X = 1e3 * RNG.standard_cauchy(size=(N, D)) + 5e4
-    y = np.ones(N)
-    X[:, 1] = 7.0
-    X[3], X[4, 0], y[5] = np.nan, np.inf, np.nan
-    return X, y
-
-
-def empty_table():
-    return np.zeros((N, D)), np.zeros(N)
+TABLES = tables_of_three_worlds(RNG, N)
 
 
 def everything_told(make, table, **parameters):
@@ -92,9 +78,9 @@ def everything_told(make, table, **parameters):
 @pytest.mark.parametrize("privacy", [GDP(1.0), ApproxDP(1.0, 1e-6)], ids=repr)
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS.keys())
 def test_equal_releases_give_equal_models(fixed_releases, make, privacy):
-    ordinary = everything_told(make, ordinary_table(), privacy=privacy)
-    strange = everything_told(make, strange_table(), privacy=privacy)
-    empty = everything_told(make, empty_table(), privacy=privacy)
+    ordinary = everything_told(make, TABLES["ordinary"], privacy=privacy)
+    strange = everything_told(make, TABLES["strange"], privacy=privacy)
+    empty = everything_told(make, TABLES["empty"], privacy=privacy)
     assert ordinary == strange == empty
     # The sums behind the releases did differ.
     count = len(fixed_releases) // 3
@@ -105,6 +91,6 @@ def test_equal_releases_give_equal_models(fixed_releases, make, privacy):
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS.keys())
 def test_different_releases_give_different_models(make):
-    ordinary = everything_told(make, ordinary_table(), random_state=0)
-    strange = everything_told(make, strange_table(), random_state=0)
+    ordinary = everything_told(make, TABLES["ordinary"], random_state=0)
+    strange = everything_told(make, TABLES["strange"], random_state=0)
     assert ordinary["coef_"] != strange["coef_"]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from publicmoments import release
 from publicmoments.models.glm import base, passes, stage
 from publicmoments.privacy import Account
 from publicmoments.privacy.noise import SystemNoise
+from tests.helpers import fix_releases
 
 
 @pytest.fixture
@@ -137,20 +137,5 @@ def door(monkeypatch: pytest.MonkeyPatch) -> Door:
 @pytest.fixture
 def fixed_releases(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, Any]]:
     """Every release is the same whatever the exact sum; sums and noise laws are kept for a look."""
-    kept: list[tuple[np.ndarray, Any]] = []
-
-    def fixed_gram(exact, law, source):
-        kept.append((exact, law))
-        d = law.dimension
-        waves = np.sin(np.arange(d * d).reshape(d, d))
-        return np.rint((2.0 * np.eye(d) + 0.2 * (waves + waves.T)) * 2.0**37).astype(np.int64)
-
-    def fixed_vector(exact, law, source):
-        kept.append((exact, law))
-        # Of a size that differs from one release to the next, as gradients do.
-        size = 2.0 ** (33 - len(kept) % 3)
-        return np.rint(np.cos(np.arange(law.dimension)) * size).astype(np.int64)
-
-    monkeypatch.setattr(release, "add_gram_noise", fixed_gram)
-    monkeypatch.setattr(release, "add_vector_noise", fixed_vector)
-    return kept
+    # Of a size that differs from one release to the next, as gradients do.
+    return fix_releases(monkeypatch, lambda count: 2.0 ** (33 - count % 3))

@@ -15,47 +15,20 @@ from publicmoments import (
     GLM,
     ZCDP,
     ApproxDP,
-    LogisticRegression,
-    PoissonRegressor,
     PublicMoments,
 )
-from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
+from publicmoments.families import Multinomial, Poisson
+from tests.unit.models.glm.secrets import (
+    COUNTS,
+    MODELS,
+    PUBLIC,
+    RESPONSES,
+    B,
+    X,
+    made,
+)
 
-SECRET = 123456.789
-"""Stands in the private rows and must not be seen anywhere."""
-
-N, D = 60, 3
-RNG = np.random.default_rng(3)
-X = RNG.normal(size=(N, D))
-X[17, 1] = SECRET
-LABELS = np.arange(N) % 2
-COUNTS = np.where(np.arange(N) == 23, 123456, np.arange(N) % 3)
-SIZES = COUNTS + 0.5
-B = RNG.normal(size=(40, D))
-PUBLIC = PublicMoments.from_rows(B, response_scale=1.0)
 NAMED = PublicMoments.from_rows(B, columns=["age", "height", "weight"])
-
-MODELS = {
-    "LogisticRegression": LogisticRegression,
-    "PoissonRegressor": PoissonRegressor,
-    "Gaussian": lambda **k: GLM(Gaussian(), **k),
-    "Bernoulli": lambda **k: GLM(Bernoulli(), **k),
-    "Poisson": lambda **k: GLM(Poisson(), **k),
-    "Gamma": lambda **k: GLM(Gamma(), **k),
-}
-RESPONSES = {
-    "LogisticRegression": LABELS,
-    "PoissonRegressor": COUNTS,
-    "Gaussian": SIZES,
-    "Bernoulli": LABELS,
-    "Poisson": COUNTS,
-    "Gamma": SIZES,
-}
-
-
-def made(name, **parameters):
-    return MODELS[name](**{"privacy": GDP(1.0), "public": PUBLIC, **parameters})
-
 
 PARAMETERS = [
     ({"alpha": -1.0}, "alpha must be in [0, inf)"),

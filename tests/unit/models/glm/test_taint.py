@@ -14,6 +14,7 @@ import pytest
 
 from publicmoments import GDP, GLM, ApproxDP, LogisticRegression, PoissonRegressor, PublicMoments
 from publicmoments.families import Gamma, Gaussian
+from tests.helpers import tables_of_three_worlds
 
 N, D = 300, 3
 RNG = np.random.default_rng(21)
@@ -36,22 +37,7 @@ ERRORS = {"noise_covariance_", "sampling_covariance_"}
 TOLD = ERRORS | {"coef_", "intercept_", "card_", "n_features_in_", "n_iter_"}
 
 
-def ordinary_table():
-    X = RNG.normal(size=(N, D))
-    return X, (X @ [1.0, 2.0, 3.0] > 0).astype(float)
-
-
-def strange_table():
-    """Another scale, outliers, a constant column, rows that are ignored, one class only."""
-    X = 1e3 * RNG.standard_cauchy(size=(N, D)) + 5e4
-    y = np.ones(N)
-    X[:, 1] = 7.0
-    X[3], X[4, 0], y[5] = np.nan, np.inf, np.nan
-    return X, y
-
-
-def empty_table():
-    return np.zeros((N, D)), np.zeros(N)
+TABLES = tables_of_three_worlds(RNG, N)
 
 
 def everything_told(make, table, **parameters):
@@ -78,7 +64,7 @@ def everything_told(make, table, **parameters):
 @pytest.mark.parametrize("privacy", [GDP(30.0), ApproxDP(1.0, 1e-6)], ids=repr)
 def test_equal_releases_give_equal_models(fixed_releases, make, privacy):
     told, first = [], []
-    for table in (ordinary_table(), strange_table(), empty_table()):
+    for table in TABLES.values():
         fixed_releases.clear()
         told.append((everything_told(make, table, privacy=privacy), len(fixed_releases)))
         first.append(fixed_releases[0][0])
@@ -90,13 +76,13 @@ def test_equal_releases_give_equal_models(fixed_releases, make, privacy):
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS.keys())
 def test_different_releases_give_different_models(make):
-    ordinary = everything_told(make, ordinary_table(), random_state=0)
-    strange = everything_told(make, strange_table(), random_state=0)
+    ordinary = everything_told(make, TABLES["ordinary"], random_state=0)
+    strange = everything_told(make, TABLES["strange"], random_state=0)
     assert ordinary["coef_"] != strange["coef_"]
 
 
 def test_exposures_are_private_too(fixed_releases):
-    X, y = ordinary_table()
+    X, y = TABLES["ordinary"]
     coefs, first = [], []
     for exposure in (np.ones(N), RNG.uniform(0.1, 10.0, size=N)):
         model = PoissonRegressor(privacy=GDP(1.0), public=ROWS)
