@@ -16,10 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from speed_work import moment_recipe
 
 from publicmoments.engines import device
-from publicmoments.rows import PrivateRows, RowRecipe
+from publicmoments.rows import PrivateRows
 from publicmoments.tables import device_table
 
 SHAPES = ((8_000_000, 208), (2_000_000, 1_024), (4_000_000, 50))
@@ -95,18 +95,8 @@ def seconds(library: Torch | Cupy, work: Callable[[], Any]) -> float:
 def measure(library: Torch | Cupy, n: int, d: int) -> dict[str, Any]:
     X = library.normal(n, d)
     y = X[:, 0] + library.normal(n)
-    rng = np.random.default_rng(0)
     rows = PrivateRows(device_table(X, "X"), device_table(y, "y"), False, False)
-    recipe = RowRecipe(
-        whitener=np.eye(d) + 0.1 * rng.normal(size=(d, d)) / np.sqrt(d),
-        coef=np.full((d, 1), 0.01),
-        scale=np.ones(1),
-        x_radius=1.2 * np.sqrt(d),
-        response_bound=4.0,
-        weight=np.sqrt(d) / 4.0,
-        fit_intercept=False,
-        n_rows=n,
-    )
+    recipe = moment_recipe(n, d)
     bare: list[float] = []
     ours: list[float] = []
     before = library.start_counting()

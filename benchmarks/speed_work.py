@@ -38,25 +38,32 @@ def linear(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, X @ np.full(d, 1.0 / np.sqrt(d)) + 0.5 * rng.normal(size=n)
 
 
+def moment_recipe(n: int, d: int) -> Any:
+    """Bounds that some of the rows of standard normal features reach."""
+    from publicmoments.rows import RowRecipe
+
+    rng = np.random.default_rng(1)
+    return RowRecipe(
+        whitener=np.eye(d) + 0.1 * rng.normal(size=(d, d)) / np.sqrt(d),
+        coef=np.full((d, 1), 0.01),
+        scale=np.ones(1),
+        x_radius=1.3 * np.sqrt(d),
+        response_bound=4.0,
+        weight=np.sqrt(d) / 4.0,
+        fit_intercept=False,
+        n_rows=n,
+    )
+
+
 def moment_pairs(threads: int) -> list[Callable[[], Pair]]:
     from publicmoments.engines import sum_gram
-    from publicmoments.rows import PrivateRows, RowRecipe
+    from publicmoments.rows import PrivateRows
     from publicmoments.tables import as_responses, as_table
 
     def make(n: int, d: int, limit: float) -> Pair:
         X, y = linear(n, d)
-        rng = np.random.default_rng(1)
         rows = PrivateRows(as_table(X), as_responses(y), False, False)
-        recipe = RowRecipe(
-            whitener=np.eye(d) + 0.1 * rng.normal(size=(d, d)) / np.sqrt(d),
-            coef=np.full((d, 1), 0.01),
-            scale=np.ones(1),
-            x_radius=1.3 * np.sqrt(d),
-            response_bound=4.0,
-            weight=np.sqrt(d) / 4.0,
-            fit_intercept=False,
-            n_rows=n,
-        )
+        recipe = moment_recipe(n, d)
         name = f"moment pass {n:,} x {d}"
         note = f"whitened in {np.dtype(recipe.dtype).name}"
         return Pair(
