@@ -32,7 +32,10 @@ ROW_MULTIPLE = 256
 COLUMN_MULTIPLE = 16
 """Products have a whole multiple of this number of columns, some of them zero: others are slow."""
 
-TILE = 128
+ALIGNED = 2
+"""Rows of another length than a multiple of so many cells, 16 bytes, are slow and so are copied."""
+
+TILE = 64
 """Products are made of tiles of about this many columns, at whose edges strips had better begin."""
 
 LONGEST = 2.0**450
@@ -41,7 +44,7 @@ LONGEST = 2.0**450
 CERTAINTY = 1e-9
 """Rows are bounded here if their length is below the bound by more than this share of it."""
 
-STRIPS = ((128, 2), (512, 4))
+STRIPS = ((128, 2), (192, 3), (512, 4))
 """A symmetric product is made in so many strips of columns, each only from the diagonal on, where
 there are at least so many columns: most of what lies below it need not be computed."""
 
@@ -59,7 +62,7 @@ def add_up(rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> NDArra
     bound by a margin far above any rounding error, and every row that holds something enormous or
     without a number, is left out of the block and handed to the host, where the bound is enforced
     on the integers themselves. Products of integers are exact in float64 while they stay below
-    2^53; from there on they are added in 64-bit integers.
+    2^53, which a block is short enough for; blocks are added in 64-bit integers.
 
     **Numerics.** Another device whitens with other last bits, which may move a rare entry to the
     next integer; neither bound nor privacy rests on them.
@@ -82,73 +85,75 @@ class _Pass:
         if isinstance(recipe, RowRecipe):
             self.fused = fused_bound(self.table, recipe, self.most, LONGEST**2)
             self.sizes = self.here(recipe.weight / recipe.scale)
-        exact = recipe.max_block_rows // ROW_MULTIPLE
-        wanted = -(-min(BLOCK_CELLS // recipe.dimension, rows.n_rows) // ROW_MULTIPLE)
-        self.block_rows = ROW_MULTIPLE * max(1, min(wanted, exact))
-        matrix = recipe.transform.T if isinstance(recipe, RowRecipe) else _both(recipe)
-        padding = -matrix.shape[1] % COLUMN_MULTIPLE
-        self.matrix = self.here(np.pad(matrix, ((0, 0), (0, padding))))
+        self.block_rows, d = _block_rows(rows.n_rows, recipe), rows.features.n_columns
+        whole = d == rows.n_design and d % ALIGNED == 0 and self.table.dtype == self.xp.float64
+        width = _round_up(rows.n_design, ALIGNED)
+        self.copies = None if whole else self.zeros(self.block_rows, width)
         ridge = isinstance(recipe, RowRecipe)
+        self.matrix = self.mixing(_transform(recipe))
         self.width = int(self.matrix.shape[1]) if ridge else recipe.dimension
+        self.sums: list[Any] = []
+        self.left_out: list[NDArray[np.int64]] = []
 
     def here(self, array: NDArray[np.float64]) -> Any:
         """Copy a host array to the device."""
         return self.xp.asarray(np.ascontiguousarray(array), device=self.device)
 
+    def zeros(self, *shape: int) -> Any:
+        """Make an array of zeros on the device."""
+        return self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
+
+    def mixing(self, transform: NDArray[np.float64]) -> Any:
+        """What blocks are multiplied by from the right, on the device, zeros beyond its ends."""
+        m, p = transform.shape
+        matrix = self.zeros(_round_up(p, ALIGNED), _round_up(m, COLUMN_MULTIPLE))
+        matrix[:p, :m] = self.xp.matrix_transpose(self.here(transform))
+        return matrix
+
     def total(self) -> NDArray[np.int64]:
-        """Sum all blocks; each is judged while the next one is under way."""
-        shape = (self.recipe.dimension,) * (2 if self.kind == "gram" else 1)
-        self.sum = np.zeros(shape, dtype=np.int64)
-        self.parts_sum: list[Any] = []
-        self.left = self.blocks = self.recipe.max_block_rows // self.block_rows
-        judged: tuple[int, list[Any], Any] | None = None
-        for start in range(0, self.rows.n_rows, self.block_rows):
+        """Sum the blocks that are sound, and then the others with care."""
+        xp, starts = self.xp, range(0, self.rows.n_rows, self.block_rows)
+        judged = []
+        for start in starts:
             bounded, sound = self.integers(start)
-            begun = start, self.reduced(bounded), self.xp.all(sound)
-            if judged is not None:
-                self.add(*judged)
-            judged = begun
-        assert judged is not None, "a table has rows"
-        self.add(*judged)
-        self.flush()
-        return self.sum
-
-    def add(self, start: int, parts: list[Any], all_sound: Any) -> None:
-        """Add a block, without the rows that the host must look at."""
-        if not bool(all_sound):
-            bounded, sound = self.integers(start)
-            bounded = self.xp.where(sound[:, None], bounded, self.xp.zeros_like(bounded))
+            judged.append(xp.all(sound))
             parts = self.reduced(bounded)
-            odd = np.flatnonzero(~to_host(sound)[: self.stop(start) - start])
-            if len(odd):
-                self.sum += self.on_host(odd + start)
-        so_far = self.parts_sum
-        self.parts_sum = [a + b for a, b in zip(so_far, parts, strict=True)] if so_far else parts
-        self.left -= 1
-        if self.left == 0:
-            self.flush()
+            self.add([xp.where(judged[-1], part, xp.zeros_like(part)) for part in parts])
+        # Reading the judgement of a block any earlier would make the device wait for the host.
+        for start, all_sound in zip(starts, to_host(xp.stack(judged)), strict=True):
+            if not all_sound:
+                self.add_with_care(start)
+        return np.asarray(sum(self.left_out, start=to_host(self.assembled())))
 
-    def flush(self) -> None:
-        """Bring what has been added to the host, before it can grow beyond exact floats."""
-        if self.parts_sum:
-            self.sum += self.assembled(self.parts_sum)
-        self.parts_sum, self.left = [], self.blocks
+    def add(self, parts: list[Any]) -> None:
+        """Add what a block gives, on the device."""
+        exact, so_far = [self.xp.astype(part, self.xp.int64) for part in parts], self.sums
+        self.sums = [a + b for a, b in zip(so_far, exact, strict=True)] if so_far else exact
+
+    def add_with_care(self, start: int) -> None:
+        """Add a block, without the rows that the host must look at."""
+        bounded, sound = self.integers(start)
+        bounded = self.xp.where(sound[:, None], bounded, self.xp.zeros_like(bounded))
+        self.add(self.reduced(bounded))
+        odd = np.flatnonzero(~to_host(sound)[: self.stop(start) - start])
+        if len(odd):
+            self.left_out.append(self.on_host(odd + start))
 
     def stop(self, start: int) -> int:
         """End of the block that starts there."""
         return min(start + self.block_rows, self.rows.n_rows)
 
     def block(self, start: int, stop: int) -> Any:
-        """Rows of the design, padded with zeros to the shape of a block, in float64."""
-        xp, d, count = self.xp, self.rows.features.n_columns, stop - start
-        block = self.table[start:stop, :]
-        if count == self.block_rows and d == self.rows.n_design and block.dtype == xp.float64:
-            return block
-        shape = (self.block_rows, self.rows.n_design)
-        padded = xp.zeros(shape, dtype=xp.float64, device=self.device)
-        padded[:count, :d] = xp.astype(block, xp.float64)
-        padded[:count, d:] = 1.0
-        return padded
+        """Rows of the design in float64, zeros beside and below them to the shape of a block."""
+        d, p, count = self.rows.features.n_columns, self.rows.n_design, stop - start
+        block, copies = self.table[start:stop, :], self.copies
+        if copies is None:
+            if count == self.block_rows:
+                return block
+            copies = self.zeros(self.block_rows, p)
+        copies[:count, :d] = self.xp.astype(block, self.xp.float64, copy=False)
+        copies[:count, d:p], copies[count:, :p] = 1.0, 0.0
+        return copies
 
     def response_block(self, start: int, stop: int) -> Any:
         """Responses of a block, on the device."""
@@ -159,8 +164,7 @@ class _Pass:
             given = xp.astype(self.responses[start:stop, :], xp.float64, copy=False)
         if count == self.block_rows:
             return given
-        shape = (self.block_rows, self.rows.n_responses)
-        padded = xp.zeros(shape, dtype=xp.float64, device=self.device)
+        padded = self.zeros(self.block_rows, self.rows.n_responses)
         padded[:count, :] = given
         return padded
 
@@ -228,15 +232,15 @@ class _Pass:
         edges = [*range(0, count * step, step), self.width]
         return [slice(*pair) for pair in pairwise(edges)]
 
-    def assembled(self, sums: list[Any]) -> NDArray[np.int64]:
-        """The sum of the strips as integers, on the host."""
-        p, host = self.recipe.dimension, [to_host(part).astype(np.int64) for part in sums]
+    def assembled(self) -> Any:
+        """The sum over all rows, put together from its strips."""
+        p, xp = self.recipe.dimension, self.xp
         if self.kind == "total":
-            return host[0][:p]
-        whole = np.zeros((self.width, self.width), dtype=np.int64)
-        for strip, values in zip(self.strips(), host, strict=True):
+            return self.sums[0][:p]
+        whole = xp.zeros((self.width, self.width), dtype=xp.int64, device=self.device)
+        for strip, values in zip(self.strips(), self.sums, strict=True):
             whole[strip, strip.start :] = values
-            whole[strip.start :, strip] = values.T
+            whole[strip.start :, strip] = xp.matrix_transpose(values)
         return whole[:p, :p]
 
     def on_host(self, odd: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -250,7 +254,22 @@ class _Pass:
         return numpy_engine.add_up(few, self.recipe, self.kind)
 
 
-def _both(recipe: Recipe) -> NDArray[np.float64]:
-    """Whitener and whitened coefficients: rows and their predictors in one product."""
-    assert isinstance(recipe, ScaledRecipe), "other recipes have a transform"
-    return np.concatenate([recipe.whitener, recipe.whitener @ recipe.coef], axis=1)
+def _block_rows(n_rows: int, recipe: Recipe) -> int:
+    """Rows of a block: of as few blocks as may be, all of them about equally full."""
+    width = _round_up(recipe.dimension, COLUMN_MULTIPLE)
+    most = min(BLOCK_CELLS // width, recipe.max_block_rows) // ROW_MULTIPLE
+    blocks = math.ceil(n_rows / (max(most, 1) * ROW_MULTIPLE))
+    return _round_up(math.ceil(n_rows / blocks), ROW_MULTIPLE)
+
+
+def _round_up(number: int, multiple: int) -> int:
+    """The next whole multiple."""
+    return number + -number % multiple
+
+
+def _transform(recipe: Recipe) -> NDArray[np.float64]:
+    """What rows are multiplied by from the left: both they and their predictors come out."""
+    if isinstance(recipe, RowRecipe):
+        return recipe.transform
+    assert isinstance(recipe, ScaledRecipe), "there are no other recipes"
+    return np.concatenate([recipe.whitener, recipe.whitener @ recipe.coef], axis=1).T

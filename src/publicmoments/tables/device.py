@@ -18,6 +18,8 @@ def on_device(data: Any) -> bool:
     module = type(data).__module__.partition(".")[0]
     if module == "torch":
         return str(data.device) != "cpu"
+    if module == "cupy":
+        return True
     return module != "numpy" and module != "dask" and hasattr(data, "__array_namespace__")
 
 
