@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import plain
@@ -111,12 +112,12 @@ def all_settings() -> list[Setting]:
     return [*simulated, COUNTS, *real]
 
 
-def draw(setting: Setting, seed: int) -> GLMSample:
-    """Draw or split the data."""
+def draw(setting: Setting, seed: int, again: int = 0) -> GLMSample:
+    """Draw or split the data; ``again`` numbers other private rows, where they can be drawn."""
     if setting.real:
         return settings.split_logistic(seed, setting.data, setting.n_public)
     simulate = settings.simulate_poisson if setting == COUNTS else settings.simulate_logistic
-    return simulate(seed, setting.condition, setting.n, setting.n_public)
+    return simulate(seed, setting.condition, setting.n, setting.n_public, again)
 
 
 def measure(setting: Setting, seed: int) -> list[Run]:
@@ -172,12 +173,11 @@ def labels(sample: GLMSample, problem: Problem, known: Knowledge, stated: dict) 
     """Logistic regression."""
     X, y = sample.private.X, sample.private.y
     newton = {"eta": problem.eta, "iterations": NEWTON_STEPS, **stated}
-    ours = {"classes": (0, 1), "fit_intercept": False, **stated}
     return {
         ORACLE: OracleLogisticRegression(**newton).fit(X, y).coef_,
         PMT: PMTLogisticRegression(public=known[ROWS], **newton).fit(X, y).coef_,
         **{
-            method: LogisticRegression(public=public, **ours).fit(X, y).coef_[0]
+            method: ours(sample.private, problem.family, public, **stated)
             for method, public in known.items()
         },
     }
@@ -195,16 +195,21 @@ def counts(sample: GLMSample, problem: Problem, known: Knowledge, stated: dict) 
         **bounds,
         **stated,
     )
-    ours = {"fit_intercept": False, **stated}
     return {
         PMT: paper.fit(rows.X, rows.rates).coef_,
         **{
-            method: PoissonRegressor(public=public, **ours)
-            .fit(rows.X, rows.y, exposure=np.exp(rows.offset))
-            .coef_
-            for method, public in known.items()
+            method: ours(rows, problem.family, public, **stated) for method, public in known.items()
         },
     }
+
+
+def ours(rows: Rows, family: CanonicalFamily, public: PublicMoments, **stated: Any) -> Array:
+    """Coefficients by the library's own estimators."""
+    stated = {"fit_intercept": False, "public": public, **stated}
+    if isinstance(family, Poisson):
+        exposure = np.exp(rows.offset)
+        return PoissonRegressor(**stated).fit(rows.X, rows.y, exposure=exposure).coef_
+    return LogisticRegression(classes=(0, 1), **stated).fit(rows.X, rows.y).coef_[0]
 
 
 def descent(sample: GLMSample, problem: Problem, chosen: Descent, stated: dict) -> Array:

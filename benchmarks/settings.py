@@ -67,48 +67,60 @@ class GLMSample:
     held_out: Rows
 
 
-def simulate_linear(
-    rng: np.random.Generator, condition: float, n: int, n_public: int
-) -> LinearSample:
+def linear_population(rng: np.random.Generator, condition: float) -> LinearPopulation:
     """
-    Draw Gaussian rows as the paper does, with the settings it leaves open chosen here.
+    Draw a population of Gaussian rows as the paper does, what it leaves open being chosen here.
 
     The covariance has a random orientation and eigenvalues in geometric progression from
     1/sqrt(condition) to sqrt(condition); the mean and the coefficients are standard normal, the
-    residual sd is 0.05. The target is the true coefficients.
+    residual sd is 0.05.
     """
-    population = LinearPopulation.draw(
+    return LinearPopulation.draw(
         rng, LINEAR_DIMENSION, condition=condition, residual_sd=RESIDUAL_SD
     )
+
+
+def simulate_linear(
+    rng: np.random.Generator, condition: float, n: int, n_public: int
+) -> LinearSample:
+    """Draw a population and rows of it; the target is the true coefficients."""
+    population = linear_population(rng, condition)
     # One draw for both parts: the published figures depend on the order of the draws.
     X, y = population.sample(rng, n + n_public)
     coef, metric = population.coef, population.second_moment
     return LinearSample(X[:n], y[:n], X[n:], y[n:], coef, metric, coef)
 
 
-def simulate_logistic(seed: int, condition: float, n: int, n_public: int) -> GLMSample:
+def simulate_logistic(
+    seed: int, condition: float, n: int, n_public: int, again: int = 0
+) -> GLMSample:
     """
-    Draw Gaussian rows with labels, mean and covariance as in `simulate_linear`.
+    Draw Gaussian rows with labels, mean and covariance as in `linear_population`.
 
-    All sizes share the population and the held-out rows of their seed.
+    All sizes share the population and the held-out rows of their seed; ``again`` numbers other
+    private rows of it.
     """
     population = LogisticPopulation.draw(_rng(seed, 1), GLM_DIMENSION, condition=condition)
-    sizes = (n, n_public, HELD_OUT)
     return GLMSample(
-        *(Rows(*population.sample(_rng(seed, 2 + i), size)) for i, size in enumerate(sizes))
+        Rows(*population.sample(_private_rng(seed, again), n)),
+        Rows(*population.sample(_rng(seed, 3), n_public)),
+        Rows(*population.sample(_rng(seed, 4), HELD_OUT)),
     )
 
 
-def simulate_poisson(seed: int, condition: float, n: int, n_public: int) -> GLMSample:
+def simulate_poisson(
+    seed: int, condition: float, n: int, n_public: int, again: int = 0
+) -> GLMSample:
     """
     Draw Gaussian rows with counts, the root mean square of the linear predictor being 0.5.
 
-    Public rows have an exposure of one: public moments have no place for another.
+    Public rows have an exposure of one: public moments have no place for another. ``again`` is as
+    in `simulate_logistic`.
     """
     population = PoissonPopulation.draw(
         _rng(seed, 1), GLM_DIMENSION, condition=condition, exposure=EXPOSURE
     )
-    X, y, exposure = population.sample(_rng(seed, 2), n)
+    X, y, exposure = population.sample(_private_rng(seed, again), n)
     X_public, y_public, _ = replace(population, exposure=(1.0, 1.0)).sample(_rng(seed, 3), n_public)
     X_new, y_new, new_exposure = population.sample(_rng(seed, 4), HELD_OUT)
     return GLMSample(
@@ -168,6 +180,11 @@ def available(name: str) -> bool:
     except (ImportError, OSError) as error:
         Console(stderr=True).print(f"{name} left out: {error}")
         return False
+
+
+def _private_rng(seed: int, again: int) -> np.random.Generator:
+    """Randomness of the private rows, or of others in their place."""
+    return _rng(seed, 2 if again == 0 else 100 + again)
 
 
 def _rng(seed: int, part: int) -> np.random.Generator:

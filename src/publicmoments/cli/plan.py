@@ -55,6 +55,9 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--r2", type=float, help="expected share of variance explained")
     parser.add_argument("--residual-sd", type=float, help="expected size of residuals")
     parser.add_argument("--predictor-sd", type=float, help="expected size of the linear predictor")
+    parser.add_argument(
+        "--response-mean", type=float, help="expected share of the second class, or mean count"
+    )
     parser.add_argument("--rehearsals", type=int, default=12, help="made-up tables; 12 by default")
 
 
@@ -98,6 +101,7 @@ def _question(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         "r2": options.r2,
         "residual_sd": options.residual_sd,
         "predictor_sd": options.predictor_sd,
+        "response_mean": options.response_mean,
         "rehearsals": options.rehearsals,
     }
 

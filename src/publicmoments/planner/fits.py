@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +16,7 @@ from publicmoments.privacy.budgets import GDP
 from publicmoments.public import PublicMoments
 from publicmoments.report.card import GradientPass, RidgePass
 
-__all__ = ["FAMILIES", "Model", "Task", "newton", "public_glm", "with_ones"]
+__all__ = ["FAMILIES", "Model", "Task", "newton", "with_ones"]
 
 Array = NDArray[np.float64]
 Model: TypeAlias = Literal["ridge", "logistic", "poisson"]
@@ -27,12 +26,6 @@ FAMILIES: dict[str, CanonicalFamily] = {
     "logistic": Bernoulli(),
     "poisson": Poisson(),
 }
-
-PRIOR_VARIANCES = np.geomspace(0.01, 100.0, 13)
-"""Candidates for the variance of a whitened coefficient."""
-
-RANK = 1e-12
-"""Share of the largest variance below which a direction of public rows counts as none."""
 
 MOST_STEPS, MOST_HALVINGS, CONVERGED = 50, 30, 1e-20
 
@@ -143,48 +136,6 @@ def newton(family: CanonicalFamily, rows: Array, y: Array, penalty: Array) -> Ar
         if gradient @ step < CONVERGED or isinstance(family, Gaussian):
             break
     return np.asarray(coef / sizes)
-
-
-def public_glm(family: CanonicalFamily, rows: Array, y: Array) -> tuple[Array, Array]:
-    """
-    Fit public responses as evidence on the truth.
-
-    Fits of few labels are too long, and infinite where they are separable. A normal prior pulls
-    them back: centred at zero, alike in all directions of whitened rows, and of the size that the
-    responses find most likely, by Laplace's approximation.
-
-    Returns
-    -------
-    coef : ndarray of shape (p,)
-        The most likely coefficients.
-    root : ndarray of shape (p, p)
-        Root of their covariance.
-    """
-    n = len(rows)
-    sizes = np.sqrt(np.mean(rows**2, axis=0))
-    unit = rows / np.where(sizes > 0.0, sizes, 1.0)
-    values, vectors = np.linalg.eigh(unit.T @ unit / n)
-    kept = values > RANK * values[-1]
-    whitener = vectors[:, kept] / np.sqrt(values[kept]) / np.where(sizes > 0.0, sizes, 1.0)[:, None]
-    z = rows @ whitener
-    fits = [_with_prior(family, z, y, variance) for variance in PRIOR_VARIANCES]
-    _, coef, precision = max(fits, key=lambda fit: fit[0])
-    values, vectors = np.linalg.eigh(precision)
-    root = np.zeros((len(whitener), len(whitener)))
-    root[:, : len(values)] = whitener @ (vectors / np.sqrt(values))
-    return whitener @ coef, root
-
-
-def _with_prior(
-    family: CanonicalFamily, z: Array, y: Array, variance: float
-) -> tuple[float, Array, Array]:
-    """Log evidence of a prior variance, the most likely coefficients and their precision."""
-    n, p = z.shape
-    coef = newton(family, z, y, np.eye(p) / (n * variance))
-    precision = (z * family.curvature(z @ coef)[:, None]).T @ z + np.eye(p) / variance
-    loss = float(np.sum(family.loss(z @ coef, y))) + float(coef @ coef) / (2.0 * variance)
-    evidence = -loss - 0.5 * (float(np.linalg.slogdet(precision)[1]) + p * math.log(variance))
-    return evidence, coef, precision
 
 
 def with_ones(X: Array) -> Array:

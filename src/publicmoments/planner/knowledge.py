@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.checks import fraction, positive
-from publicmoments.planner.fits import Task, public_glm, with_ones
-from publicmoments.planner.population import CoefLaw, Population, SignalLaw, feature_law
+from publicmoments.planner.evidence import ResponseLaw
+from publicmoments.planner.features import feature_law
+from publicmoments.planner.fits import Task, with_ones
+from publicmoments.planner.population import Population
+from publicmoments.planner.truths import CoefLaw, PredictorLaw, SignalLaw, TruthLaw
 from publicmoments.public import PublicDesign, PublicMoments
 
 __all__ = ["Stated", "population_of", "public_only"]
@@ -32,11 +35,14 @@ class Stated:
         Root mean square of what they leave.
     predictor_sd : float, optional
         Root mean square of the linear predictor of a generalised linear model.
+    response_mean : float, optional
+        Mean of its responses.
     """
 
     r2: float | None = None
     residual_sd: float | None = None
     predictor_sd: float | None = None
+    response_mean: float | None = None
 
     def checked(self) -> Stated:
         """Return itself, or say what is wrong with a number."""
@@ -46,6 +52,8 @@ class Stated:
             positive("residual_sd", self.residual_sd)
         if self.predictor_sd is not None:
             positive("predictor_sd", self.predictor_sd)
+        if self.response_mean is not None:
+            positive("response_mean", self.response_mean)
         return self
 
     @property
@@ -101,7 +109,7 @@ def public_only(public: PublicMoments, task: Task) -> Array | None:
     return np.asarray(np.linalg.solve(moment + penalty, moment @ coef)) if task.alpha else coef
 
 
-def _known_law(public: PublicMoments, task: Task) -> CoefLaw | None:
+def _known_law(public: PublicMoments, task: Task) -> TruthLaw | None:
     """Law of the coefficients around the fit of public responses; None where there are none."""
     if task.model != "ridge":
         if public.rows is None or public.response_rows is None:
@@ -112,8 +120,7 @@ def _known_law(public: PublicMoments, task: Task) -> CoefLaw | None:
                 f"public responses must be {task.family.range} for model={task.model!r}; give "
                 "labels by their position among the classes"
             )
-        coef, root = public_glm(task.family, rows, y)
-        return CoefLaw(coef, root, residual_sd=1.0, freedom=None)
+        return ResponseLaw.of_rows(task.family, rows, y)
     design = _design(public, task)
     if design.coef is None or design.residual_scale is None or design.n is None:
         return None
@@ -143,17 +150,28 @@ def _residuals(design: PublicDesign, coef: Array) -> Array | None:
     return left / size if size > 0.0 else None
 
 
-def _stated_law(public: PublicMoments, task: Task, stated: Stated) -> SignalLaw:
+def _predictor_law(task: Task, stated: Stated) -> PredictorLaw:
+    """Law of labels or counts from what the user states."""
+    if stated.predictor_sd is None or set(stated.given) - {"predictor_sd", "response_mean"}:
+        raise ValueError(
+            f"without public responses, model={task.model!r} needs predictor_sd, the expected root "
+            "mean square of the linear predictor, and may have response_mean, got "
+            f"{' and '.join(stated.given) or 'nothing'}; 1 is a moderate signal, 3 a strong one"
+        )
+    mean = stated.response_mean
+    if mean is not None and task.model == "logistic" and not mean < 1.0:
+        raise ValueError(
+            f"response_mean must be between 0 and 1 for model='logistic', got {mean!r}; pass the "
+            "expected share of the second class"
+        )
+    return PredictorLaw(stated.predictor_sd, mean, task)
+
+
+def _stated_law(public: PublicMoments, task: Task, stated: Stated) -> TruthLaw:
     """Law of the coefficients from what the user states."""
     if task.model != "ridge":
-        if stated.predictor_sd is None or len(stated.given) > 1:
-            raise ValueError(
-                f"without public responses, model={task.model!r} needs predictor_sd alone: the "
-                "expected root mean square of the linear predictor, got "
-                f"{' and '.join(stated.given) or 'nothing'}; 1 is a moderate signal, 3 a strong one"
-            )
-        return SignalLaw(stated.predictor_sd, 1.0)
-    if stated.predictor_sd is not None or len(stated.given) != 1:
+        return _predictor_law(task, stated)
+    if {"predictor_sd", "response_mean"} & set(stated.given) or len(stated.given) != 1:
         raise ValueError(
             "without public responses, a plan needs one of r2 and residual_sd, got "
             f"{' and '.join(stated.given) or 'neither'}; state what you expect of the fit, such as "
@@ -171,7 +189,7 @@ def _stated_law(public: PublicMoments, task: Task, stated: Stated) -> SignalLaw:
             f"residual_sd={stated.residual_sd!r}; state the public response_scale, or less"
         )
     left = (1.0 - stated.r2) * square if stated.r2 is not None else (stated.residual_sd or 0.0) ** 2
-    return SignalLaw(math.sqrt(square - left), math.sqrt(left), level)
+    return SignalLaw(math.sqrt(square - left), math.sqrt(left), level, task.fit_intercept)
 
 
 def _design(public: PublicMoments, task: Task) -> PublicDesign:

@@ -206,6 +206,7 @@ class Options(TypedDict, total=False):
     r2: float | None
     residual_sd: float | None
     predictor_sd: float | None
+    response_mean: float | None
     rehearsals: int
     random_state: int
 
@@ -233,6 +234,7 @@ class Question:
         r2: float | None = None,
         residual_sd: float | None = None,
         predictor_sd: float | None = None,
+        response_mean: float | None = None,
         rehearsals: int = REHEARSALS,
         random_state: int = 0,
     ) -> Question:
@@ -254,7 +256,8 @@ class Question:
                 positive_integer("n_features", n_features, "pass the number of features")
             )
         task = Task(model, non_negative("alpha", alpha), bool(fit_intercept))
-        population = population_of(public, task, Stated(r2, residual_sd, predictor_sd).checked())
+        stated = Stated(r2, residual_sd, predictor_sd, response_mean).checked()
+        population = population_of(public, task, stated)
         return cls(
             public=public,
             task=task,
@@ -322,6 +325,7 @@ def plan(
     r2: float | None = None,
     residual_sd: float | None = None,
     predictor_sd: float | None = None,
+    response_mean: float | None = None,
     rehearsals: int = REHEARSALS,
     random_state: int = 0,
 ) -> Plan:
@@ -349,7 +353,11 @@ def plan(
         variance of the response (of its mean square without an intercept) that features explain, or
         root mean square of what they leave.
     predictor_sd : float, optional
-        Likewise for the others: root mean square of the linear predictor. Its mean is taken as 0.
+        Likewise for the others: root mean square of the linear predictor that the fit would have
+        without privacy, about its mean where there is an intercept.
+    response_mean : float, optional
+        And the mean of their responses: the share of the second class, or the mean count. Without
+        it the linear predictor is taken to have mean 0.
     rehearsals : int, default=12
         Made-up tables. The relative chance error of the figures is near 1 / sqrt(2 k) for k tables
         and one coefficient, and less for several together.
@@ -387,6 +395,7 @@ def plan(
         r2=r2,
         residual_sd=residual_sd,
         predictor_sd=predictor_sd,
+        response_mean=response_mean,
         rehearsals=rehearsals,
         random_state=random_state,
     )

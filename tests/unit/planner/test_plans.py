@@ -10,7 +10,7 @@ import pytest
 from publicmoments import GDP, ZCDP, ApproxDP, PublicMoments, Ridge, plan
 from publicmoments.paper.settings import GuidedSetting
 from publicmoments.paper.theory import robustness_condition
-from publicmoments.planner import population, rehearsal, smallest_budget, smallest_n
+from publicmoments.planner import features, rehearsal, smallest_budget, smallest_n
 from publicmoments.planner.fits import Task
 
 QUICK = {"n_features": 3, "r2": 0.5, "rehearsals": 2}
@@ -55,7 +55,7 @@ def test_planned_errors_are_realised(public, made):
 def test_planned_noise_is_realised(monkeypatch):
     # Noise rules here, and shrinkage does little: a factor 1.5 in the noise would fail. The rows
     # are known to be Gaussian, as a matrix alone could not tell.
-    monkeypatch.setattr(population, "UNSEEN_EXCESS", 0.0)
+    monkeypatch.setattr(features, "UNSEEN_EXCESS", 0.0)
     moment, scale = np.diag([1.0, 4.0, 25.0]), 1.0
     known = PublicMoments.from_matrix(moment, n=10_000, response_scale=np.sqrt(2.0) * scale)
     asked = {"n_rows": 4_000, "fit_intercept": False, "r2": 0.5}
@@ -244,6 +244,18 @@ def test_unreachable_errors_say_what_is_possible(monkeypatch):
         ({"n_features": None, "public": np.eye(3)}, TypeError, "PublicMoments"),
         ({"model": "lasso"}, ValueError, "'poisson'"),
         ({"model": "logistic"}, ValueError, "predictor_sd"),
+        ({"r2": None, "model": "logistic", "response_mean": 0.5}, ValueError, "predictor_sd"),
+        (
+            {"r2": None, "model": "logistic", "predictor_sd": 1.0, "response_mean": 1.0},
+            ValueError,
+            "response_mean must be between 0 and 1",
+        ),
+        (
+            {"r2": None, "model": "poisson", "predictor_sd": 1.0, "response_mean": 0.0},
+            ValueError,
+            "response_mean",
+        ),
+        ({"response_mean": 0.5}, ValueError, "got r2 and response_mean"),
         ({"alpha": -1.0}, ValueError, "alpha"),
         ({"fit_intercept": "no"}, TypeError, "fit_intercept"),
         ({"rehearsals": 0}, ValueError, "rehearsals"),

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from publicmoments import PublicMoments
+from publicmoments.planner import evidence
+from publicmoments.planner.features import feature_law
 from publicmoments.planner.fits import Task
 from publicmoments.planner.knowledge import Stated, population_of
-from publicmoments.planner.population import feature_law
 
 COEF = np.array([1.0, -2.0, 0.5])
 
@@ -119,13 +120,101 @@ def test_bends_leave_least_squares_alone():
     assert 0.0 < np.mean(bend**2) < 0.1
 
 
+def test_a_stated_mean_response_is_met():
+    moment = np.array([[2.0, 0.5, 1.0], [0.5, 1.0, 0.0], [1.0, 0.0, 9.0]])
+    # Features with such second moments, whose mean nobody told or everybody knows.
+    unknown = PublicMoments.from_matrix(moment, n=10**8)
+    mean = np.array([1.0, 0.5, 2.0])
+    known = PublicMoments.from_mean_cov(mean, moment - np.outer(mean, mean), n=10**8)
+    for public, intercept in ((unknown, False), (known, False), (known, True)):
+        for model, stated in (("logistic", 0.35), ("poisson", 2.0)):
+            task = Task(model, 0.0, intercept)
+            wanted = Stated(predictor_sd=1.0, response_mean=stated)
+            for k in range(4):
+                world = population_of(public, task, wanted).drawn(np.random.default_rng(k))
+                X, y = world.sample(np.random.default_rng(1), 100_000)
+                predictor = task.design(X) @ world.coef
+                size = np.std(predictor) if intercept else np.sqrt(np.mean(predictor**2))
+                assert size == pytest.approx(1.0, rel=0.05)
+                assert y.mean() == pytest.approx(stated, rel=0.06)
+                assert X.T @ X / len(X) == pytest.approx(moment, rel=0.1, abs=0.1)
+
+
+def test_a_mean_response_out_of_reach_is_met_as_far_as_may_be():
+    public = PublicMoments.from_matrix(np.eye(2), n=10**8)
+    stated = Stated(predictor_sd=1.0, response_mean=0.01)
+    world = population_of(public, Task("logistic", 0.0, False), stated).drawn(
+        np.random.default_rng(0)
+    )
+    X, _ = world.sample(np.random.default_rng(1), 20_000)
+    predictor = X @ world.coef
+    assert np.sqrt(np.mean(predictor**2)) == pytest.approx(1.0, rel=0.05)
+    assert predictor.mean() == pytest.approx(-0.99, abs=0.02)
+
+
+def test_the_stated_predictor_is_that_of_the_penalised_fit():
+    public = PublicMoments.from_matrix(np.diag([1.0, 4.0, 9.0]), n=10**8)
+    sizes = {}
+    for alpha in (0.0, 0.05):
+        task = Task("logistic", alpha, False)
+        world = population_of(public, task, Stated(predictor_sd=2.0)).drawn(
+            np.random.default_rng(0)
+        )
+        X, y = world.sample(np.random.default_rng(1), 100_000)
+        fitted = X @ task.plain_fit(X, y)
+        assert np.sqrt(np.mean(fitted**2)) == pytest.approx(2.0, rel=0.05)
+        sizes[alpha] = np.sqrt(np.mean((X @ world.coef) ** 2))
+    assert sizes[0.05] > 1.3 * sizes[0.0]
+
+
+def labels_law(count, coef, seed=0):
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(count, len(coef)))
+    y = (rng.logistic(size=count) < B @ coef).astype(float)
+    public = PublicMoments.from_rows(B, response=y)
+    return population_of(public, Task("logistic", 0.0, False), Stated())
+
+
 def test_separable_labels_give_a_finite_population():
     rng = np.random.default_rng(0)
     B = rng.normal(size=(40, 3))
     public = PublicMoments.from_rows(B, response=(B[:, 0] > 0).astype(float))
-    law = population_of(public, Task("logistic", 0.0, True), Stated()).law
-    assert 0.5 < abs(law.centre[0]) < 50.0
-    assert np.linalg.norm(law.root) < 50.0
+    population = population_of(public, Task("logistic", 0.0, True), Stated())
+    drawn = np.array([world.coef for world in worlds(population, 100)])
+    assert np.isfinite(drawn).all()
+    assert 1.0 < np.median(drawn[:, 0]) < 50.0
+
+
+def test_coefficients_of_many_labels_vary_as_their_fit_does():
+    coef = np.array([1.0, -0.5])
+    population = labels_law(1_000, coef)
+    drawn = np.array([world.coef for world in worlds(population, 1_500)])
+    z = population.law.z
+    fit = Task("logistic", 0.0, False).plain_fit(z, population.law.y)
+    curvature = population.family.curvature(z @ fit)
+    whitener = population.law.whitener
+    covariance = whitener @ np.linalg.inv((z * curvature[:, None]).T @ z) @ whitener.T
+    assert np.cov(drawn, rowvar=False) == pytest.approx(covariance, rel=0.2, abs=1e-3)
+    assert drawn.mean(axis=0) == pytest.approx(whitener @ fit, abs=0.02)
+
+
+def test_draws_have_the_skewed_posterior_of_few_labels():
+    # One coefficient: the posterior, prior sizes and all, by adding it up on a grid.
+    population = labels_law(25, np.array([3.0]), seed=4)
+    law = population.law
+    grid = np.linspace(-5.0, 60.0, 20_001)
+    loss = np.array([law.family.loss(law.z[:, 0] * at, law.y).sum() for at in grid])
+    density = np.zeros_like(grid)
+    for variance in evidence.PRIOR_VARIANCES:
+        prior = np.exp(-(grid**2) / (2 * variance)) / np.sqrt(variance)
+        density += prior / (1.0 + variance / evidence.LONG_PREDICTOR**2) * np.exp(loss.min() - loss)
+    density /= density.sum()
+    share = np.cumsum(density)
+    drawn = np.array([world.coef[0] for world in worlds(population, 1_500)]) / law.whitener[0, 0]
+    for level in (0.1, 0.5, 0.9):
+        assert np.mean(drawn <= grid[np.searchsorted(share, level)]) == pytest.approx(
+            level, abs=0.06
+        )
 
 
 def test_residuals_leave_the_population_what_it_is():
