@@ -127,8 +127,10 @@ def on_grid(rows: Block, l2_bound_squared: int) -> Block:
     np.rint(rows, out=rows)
     squared = np.einsum("ij,ij->j", rows, rows)
     doubt = 0.0 if rows.dtype == np.float64 else (len(rows) + 8) * 2.0**-23
-    suspects = np.flatnonzero(~(squared <= l2_bound_squared * (1.0 - doubt)))
-    if len(suspects):
+    certain = l2_bound_squared * (1.0 - doubt)
+    # Where one of them is not a number, neither is the largest.
+    if not squared.max() <= certain:
+        suspects = np.flatnonzero(~(squared <= certain))
         rows[:, suspects] = _enforced(rows[:, suspects].astype(np.float64), l2_bound_squared)
     return rows
 

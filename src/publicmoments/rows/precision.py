@@ -63,8 +63,13 @@ def whitening_dtype(transform: Array, whitener: Array, unit: float, bits: int) -
 
 
 def largest_square(dtype: Any) -> float:
-    """Squared length from which a row is looked at again, with care."""
-    return 2.0**100 if dtype == np.float32 else 2.0**900
+    """
+    Squared length from which a row is looked at again, with care.
+
+    Grid units are no smaller than about 2^-21 in float32, so that squares of shorter rows in these
+    units still are floats.
+    """
+    return 2.0**80 if dtype == np.float32 else 2.0**900
 
 
 def largest_entry(dtype: Any) -> float:

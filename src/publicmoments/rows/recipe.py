@@ -238,8 +238,8 @@ class RowRecipe:
     def ordinary(self, design: Block, responses: Array) -> NDArray[np.bool_]:
         """Tell which rows of a block are neither enormous nor without a number."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            _, _, squared, squares = self._mixed(design, responses, None)
-            return self._sound(squared, squares)
+            _, _, whole = self._mixed(design, responses, None)
+            return np.asarray(whole < largest_square(self.dtype))
 
     def integers(
         self,
@@ -259,15 +259,16 @@ class RowRecipe:
 
         **Numerics.** What a row has been divided by returns with c, of which it is a part.
         """
-        p = self.n_design
         with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
-            bounded, u, squared, squares = self._mixed(design, responses, out)
-            if divisors is None and not self._sound(squared, squares).all():
+            bounded, squared, whole = self._mixed(design, responses, out)
+            # The largest of numbers of which one is none is none: that is not below anything.
+            if divisors is None and not whole.max() < largest_square(self.dtype):
                 return None
-            factor, room = self.multipliers(squared, 1.0 if divisors is None else divisors)
-            bounded[:p] *= factor.astype(self.dtype, copy=False)
-            u *= factor
-            bounded[p:] = shortened(u, room)
+            divided = 1.0 if divisors is None else self._representable(divisors)
+            factor, room = self.multipliers(squared, divided)
+            bounded *= factor
+            u = bounded[self.n_design :]
+            u[...] = shortened(u, room)
             return on_grid(bounded, self.l2_bound_squared)
 
     def multipliers(self, squared: Any, whole: Any, xp: Any = np) -> tuple[Any, Any]:
@@ -297,18 +298,21 @@ class RowRecipe:
 
     def _mixed(
         self, design: Block, responses: Array, out: Block | None
-    ) -> tuple[Block, Array, Array, Array]:
-        """Whitened rows with room for responses below, weighted residuals, squares of both."""
+    ) -> tuple[Block, Any, Any]:
+        """Whitened features above weighted residuals, and squares: of the former, and of both."""
         p = self.n_design
         mixed = np.matmul(self._mixing, design, out=out)
-        u = responses * (self.weight / self.scale)[:, None]
-        u += mixed[p:]
-        squared = np.einsum("ij,ij->j", mixed[:p], mixed[:p]).astype(np.float64)
-        return mixed, u, squared, np.einsum("ij,ij->j", u, u)
+        sizes = (self.weight / self.scale)[:, None]
+        u = mixed[p:]
+        u += np.multiply(responses, sizes, dtype=self.dtype, casting="same_kind")
+        squared = np.einsum("ij,ij->j", mixed[:p], mixed[:p])
+        whole = np.einsum("ij,ij->j", u, u)
+        whole += squared
+        return mixed, squared, whole
 
-    def _sound(self, squared: Array, squares: Array) -> NDArray[np.bool_]:
-        """Rows whose whitened features and residuals are of ordinary size."""
-        return np.asarray(squared + squares < largest_square(self.dtype))
+    def _representable(self, divisors: Array) -> Any:
+        """Divisors in the floats of the blocks; rows that are divided by more are bounded anyway."""
+        return np.minimum(divisors, np.finfo(self.dtype).max).astype(self.dtype)
 
 
 def shortened(u: Any, room: Any, xp: Any = np) -> Any:
