@@ -60,7 +60,7 @@ contracts: $(STAMP) ## check who may import whom
 unit: $(STAMP) ## run tests and doctests
 	$(ONE_THREAD) $(BIN)/pytest -n auto -q
 
-audit: $(STAMP) ## attack, mutate, fuzz and soak the library, at full size
+audit: $(STAMP) ## attack, mutate, fuzz and soak the library, and print one page; forty minutes
 	$(ONE_THREAD) $(BIN)/python -m audit
 
 bench-utility: $(STAMP) ## measure accuracy against the alternatives, about half an hour on two cores
@@ -69,7 +69,7 @@ bench-utility: $(STAMP) ## measure accuracy against the alternatives, about half
 bench-coverage: $(STAMP) ## measure how often intervals cover, fifteen minutes on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/coverage.py --repeats 500 --page-folder docs
 
-bench-calibration: $(STAMP) ## measure how right plans are, after bench-utility; a quarter of an hour
+bench-calibration: $(STAMP) ## measure how right plans are; about half an hour on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/calibration.py --page-folder docs
 
 bench-speed: $(STAMP) ## measure speed beside references, six minutes on two cores

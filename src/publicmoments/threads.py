@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["single_threaded"]
+__all__ = ["single_threaded", "threads_for"]
+
+LARGE_MATRIX = 256
+"""Matrices of fewer columns are worked on by one thread: others would mostly wait for it."""
 
 
 class _Limit:
@@ -52,6 +55,11 @@ def single_threaded() -> Iterator[None]:
         yield
     finally:
         _LIMIT.leave()
+
+
+def threads_for(dimension: int) -> AbstractContextManager[None]:
+    """Hold the linear algebra to one thread where its matrices have few columns."""
+    return single_threaded() if dimension < LARGE_MATRIX else nullcontext()
 
 
 @cache

@@ -3,7 +3,7 @@
 import pytest
 
 from publicmoments import threads
-from publicmoments.threads import single_threaded
+from publicmoments.threads import LARGE_MATRIX, single_threaded, threads_for
 
 
 @pytest.fixture
@@ -36,4 +36,12 @@ def test_the_last_one_out_lifts_the_limit(limits):
 def test_an_error_lifts_it_too(limits):
     with pytest.raises(ValueError, match="bad"), single_threaded():
         raise ValueError("bad")
+    assert limits[1:] == ["lifted"]
+
+
+def test_only_small_matrices_are_held_to_one_thread(limits):
+    with threads_for(LARGE_MATRIX):
+        assert limits == []
+    with threads_for(LARGE_MATRIX - 1):
+        assert limits == [{"limits": 1, "user_api": "blas"}]
     assert limits[1:] == ["lifted"]

@@ -34,9 +34,11 @@ BLOCK_CELLS, LEAST_ROWS = 2**17, 1152
 """Cells of a block, so that it and its temporaries stay in cache; and rows it has in any case, for
 products of shorter ones would be slow."""
 
-SMALL_DIMENSION, SMALL_PRODUCT = 16, 10**6
+SMALL_DIMENSION, SMALL_PRODUCT, SMALL_ROWS = 16, 10**6, 20_000
 """Multiplications up to which linear algebra has a faster way for small matrices, if it does not
-notice that a matrix is multiplied by its own transpose: a row of zeros keeps it from that."""
+notice that a matrix is multiplied by its own transpose: a row of zeros keeps it from that. Blocks
+of short rows have about so many, for threads get in each other's way at every call, and are
+multiplied in several such parts by one call."""
 
 ROW_MULTIPLE = 192
 """Rows of a block are a multiple of this, and so of 64 and of 24: kernels of the linear algebra
@@ -103,11 +105,26 @@ def block_shape(recipe: Recipe, wanted: int | None = None) -> int:
     """Rows of a block: whole multiples, as far as sums over a block stay exact."""
     if wanted is None:
         p = recipe.dimension
-        small = SMALL_PRODUCT // (p * (p + 1)) - ROW_MULTIPLE
-        fitting = small if p <= SMALL_DIMENSION else BLOCK_CELLS
-        wanted = min(max(min(fitting, BLOCK_CELLS // p), LEAST_ROWS), recipe.n_rows)
+        if p <= SMALL_DIMENSION:
+            wanted = round(SMALL_ROWS / _small_part(p)) * _small_part(p)
+        else:
+            wanted = max(BLOCK_CELLS // p, LEAST_ROWS)
+        wanted = min(wanted, recipe.n_rows)
     multiples = max(1, -(-wanted // ROW_MULTIPLE))
     return ROW_MULTIPLE * min(multiples, recipe.max_block_rows // ROW_MULTIPLE)
+
+
+def _small_part(p: int) -> int:
+    """Rows whose product is a small one, p numbers in each."""
+    return min(SMALL_PRODUCT // (p * (p + 1)), SMALL_ROWS) // ROW_MULTIPLE * ROW_MULTIPLE
+
+
+def _parts(p: int, block_rows: int) -> int:
+    """Equal parts that a block is multiplied in."""
+    if p > SMALL_DIMENSION:
+        return 1
+    fewest = -(-block_rows // _small_part(p))
+    return next(parts for parts in range(fewest, block_rows + 1) if block_rows % parts == 0)
 
 
 class _Desk:
@@ -123,8 +140,11 @@ class _Desk:
         self.responses = np.empty((rows.n_responses, block_rows))
         self.bounded: Block = np.empty((p, block_rows), dtype=recipe.dtype)
         if kind == "gram":
-            self.precise = np.zeros((p + (p * (p + 1) * block_rows <= SMALL_PRODUCT), block_rows))
-            self.product = np.empty((len(self.precise), p))
+            parts = _parts(p, block_rows)
+            self.precise = np.zeros((p + (p <= SMALL_DIMENSION), block_rows))
+            pieces = self.precise.reshape(len(self.precise), parts, -1)
+            self.left, self.right = pieces.transpose(1, 0, 2), pieces[:p].transpose(1, 2, 0)
+            self.products = np.empty((parts, len(self.precise), p))
 
     def integers(self, start: int, stop: int) -> Block:
         """Integer rows ``start`` to ``stop``."""
@@ -168,7 +188,8 @@ class _Desk:
             return np.asarray(bounded.sum(axis=1, dtype=np.float64))
         p = len(bounded)
         self.precise[:p] = bounded
-        return np.matmul(self.precise, self.precise[:p].T, out=self.product)[:p]
+        np.matmul(self.left, self.right, out=self.products)
+        return np.asarray(self.products.sum(axis=0)[:p])
 
 
 class _Work:

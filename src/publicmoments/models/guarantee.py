@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from importlib import metadata
 from typing import Protocol, TypedDict
 
@@ -109,7 +110,7 @@ def claim(
         rho=rho,
         extra_tv=extra_tv,
         epsilon_delta=_curve(total.mu, rho, extra_tv, privacy) if private else (),
-        versions=_versions(),
+        versions=dict(_installed()),
     )
 
 
@@ -216,8 +217,9 @@ def _summary(record: PassRecord) -> RidgePass:
     )
 
 
-def _versions() -> dict[str, str]:
-    """Versions that a rerun would need."""
+@cache
+def _installed() -> dict[str, str]:
+    """Versions that a rerun would need; looking them up takes longer than a small fit."""
     versions = {"python": platform.python_version(), "publicmoments": __version__}
     for name in ("numpy", "scipy", "scikit-learn", "opendp"):
         try:

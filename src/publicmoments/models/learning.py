@@ -159,12 +159,13 @@ def _spreads(knowledge: Knowledge, released: NoisyGram, bounds: Bounds) -> tuple
 def _clipped_square(most: float) -> float:
     """Mean of min(u^2, most) for a standard normal u."""
     bound = math.sqrt(most)
-    return float(1.0 - 2.0 * bound * norm.pdf(bound) - 2.0 * (1.0 - most) * norm.sf(bound))
+    density = math.exp(-most / 2.0) / math.sqrt(2.0 * math.pi)
+    return 1.0 - 2.0 * bound * density - (1.0 - most) * math.erfc(bound / math.sqrt(2.0))
 
 
 def _share_inside(most: float) -> float:
     """Chance that u^2 <= most for a standard normal u."""
-    return float(1.0 - 2.0 * norm.sf(math.sqrt(most)))
+    return 1.0 - math.erfc(math.sqrt(most / 2.0))
 
 
 def _started_again(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,13 @@ from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
 from publicmoments.release import NoiseSource, PrivateRows, grid_bound, measure_gram
 
-__all__ = ["Measured", "PassRecord", "pass_laws", "run_passes"]
+__all__ = ["LARGE_TABLE", "Measured", "PassRecord", "pass_laws", "run_passes"]
 
-LARGE_TABLE, LITTLE_NOISE = 200_000, 0.05
+LARGE_TABLE, LITTLE_NOISE, ALONE = 200_000, 0.1, 0.75
 """Rows from which a pass takes long enough for a fit to end after the first, if that will do: if
-its noise variance is below this share of the sampling variance, a fortieth of a standard error."""
+with this share of the squared budget its noise variance is below a tenth of the sampling variance,
+a twentieth of a standard error. The rest is for the case that public inputs turn out to be wrong.
+"""
 
 
 @dataclass(frozen=True)
@@ -109,22 +112,24 @@ def run_passes(
     depends on public inputs and on earlier releases only, which adaptive composition covers. The
     account would refuse an overdraft.
     """
+    plan = partial(plan_pass, fit_intercept=rows.fit_intercept, request=request)
     costs = account.total.split(*pass_shares(passes))
+    opening = None
+    if restart_passes is not None and rows.n_rows >= LARGE_TABLE:
+        alone, rest = account.total.split(ALONE, 1.0 - ALONE)
+        recipe, bounds = plan(knowledge, rows.n_rows, alone.mu, final=True)
+        if bounds.noise <= LITTLE_NOISE * len(knowledge.coef) / rows.n_rows:
+            costs, opening = [alone, rest], (recipe, bounds)
     records: list[PassRecord] = []
     priors = list(knowledge.beliefs)
     freedom = knowledge.effective_n - len(knowledge.coef)
-    hopeful = restart_passes is not None and rows.n_rows >= LARGE_TABLE
     while costs:
         cost = costs.pop(0)
         final = not costs
-        recipe, bounds = plan_pass(
-            knowledge,
-            rows.n_rows,
-            cost.mu,
-            final=final or (hopeful and not records),
-            fit_intercept=rows.fit_intercept,
-            request=request,
-        )
+        if opening is None or records:
+            recipe, bounds = plan(knowledge, rows.n_rows, cost.mu, final=final)
+        else:
+            recipe, bounds = opening
         released = measure_gram(rows, recipe, cost, account, source)
         scale = tuple(float(s) for s in knowledge.scale)
         lesson = read_release(knowledge, released, bounds, final=final)
@@ -132,7 +137,7 @@ def run_passes(
             fit = public_fit(knowledge, lesson, released, bounds)
             if fit.outgrown and costs and restart_passes is not None:
                 costs = GDP(account.remaining).split(*pass_shares(restart_passes))
-            elif hopeful and not lesson.outgrown.any() and _noiseless(bounds, knowledge, rows):
+            elif opening is not None and not lesson.outgrown.any():
                 costs, final = [], True
                 lesson = read_release(knowledge, released, bounds, final=True)
         variances = residual_variances(knowledge, lesson, released, bounds, freedom)
@@ -144,8 +149,3 @@ def run_passes(
             PassRecord(bounds, scale, cost, released.law, released.rho, released.diagonal_sd)
         )
     return Measured(knowledge, tuple(priors), variances, tuple(records), fit, source.private)
-
-
-def _noiseless(bounds: Bounds, knowledge: Knowledge, rows: PrivateRows) -> bool:
-    """Whether the noise of a pass is expected to be little beside the sampling error."""
-    return bounds.noise <= LITTLE_NOISE * len(knowledge.coef) / rows.n_rows

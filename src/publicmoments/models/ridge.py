@@ -31,6 +31,7 @@ from publicmoments.public import PublicMoments
 from publicmoments.release import noise_source
 from publicmoments.report.card import Card
 from publicmoments.tables import Table, as_responses, as_table
+from publicmoments.threads import threads_for
 from publicmoments.warnings_ import PublicMomentsWarning
 
 __all__ = ["Ridge"]
@@ -188,30 +189,33 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
         X, y = self._by_name(X, several=True, y=y)
         features, responses = as_table(X, "X"), as_responses(y, "y")
         rows = self._private_rows(features, responses, bool(self.fit_intercept))
-        public = matched_moments(self.public, features, responses.n_columns)
-        match_responses(responses, public)
-        source = noise_source(self.random_state)
-        design = public.design(fit_intercept=bool(self.fit_intercept))
-        knowledge = initial_knowledge(design, rows.n_responses, bool(self.anchor))
-        passes = self._number_of_passes(has_fit=knowledge.noise_scale is not None)
-        dimension = sum(knowledge.coef.shape)
-        total = spendable(privacy, lambda whole: pass_laws(whole, rows.n_rows, dimension, passes))
-        with self._account(total, privacy, source) as account:
-            measured = run_passes(
-                knowledge,
-                rows,
-                account,
-                passes,
-                restart_passes=PASSES_AFTER_RESTART if self.passes == "auto" else None,
-                request=request,
-                source=source,
+        with threads_for(rows.n_design):
+            public = matched_moments(self.public, features, responses.n_columns)
+            match_responses(responses, public)
+            source = noise_source(self.random_state)
+            design = public.design(fit_intercept=bool(self.fit_intercept))
+            knowledge = initial_knowledge(design, rows.n_responses, bool(self.anchor))
+            passes = self._number_of_passes(has_fit=knowledge.noise_scale is not None)
+            dimension = sum(knowledge.coef.shape)
+            total = spendable(
+                privacy, lambda whole: pass_laws(whole, rows.n_rows, dimension, passes)
             )
-        self._keep(measured, alpha, features, responses)
-        self._keep_errors(measured, alpha, rows.n_rows, responses.one_dimensional)
-        self.card_: Card = ridge_card(
-            measured, total, privacy, public, n_rows=rows.n_rows, n_features=features.n_columns
-        )
-        self._warn_of_misfit(measured.public_fit, public)
+            with self._account(total, privacy, source) as account:
+                measured = run_passes(
+                    knowledge,
+                    rows,
+                    account,
+                    passes,
+                    restart_passes=PASSES_AFTER_RESTART if self.passes == "auto" else None,
+                    request=request,
+                    source=source,
+                )
+            self._keep(measured, alpha, features, responses)
+            self._keep_errors(measured, alpha, rows.n_rows, responses.one_dimensional)
+            self.card_: Card = ridge_card(
+                measured, total, privacy, public, n_rows=rows.n_rows, n_features=features.n_columns
+            )
+            self._warn_of_misfit(measured.public_fit, public)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,10 +154,10 @@ class _Candidates:
     weight: Array
     radius: Array
 
-    def room(self, norms: Array) -> Array:
-        """Limit on the length of the response in rows of the given bounded norms."""
-        squared = np.maximum(self.radius[:, None] ** 2 - norms**2, 0.0)
-        return np.asarray(np.sqrt(squared) / self.weight[:, None])
+    def room(self, norms: Array, those: Any = slice(None)) -> Array:
+        """Limit, by each or by some, on the response in rows of the given bounded norms."""
+        squared = np.maximum(self.radius[those, None] ** 2 - norms**2, 0.0)
+        return np.asarray(np.sqrt(squared) / self.weight[those, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,22 +352,27 @@ def _cut_by_rows(rows: Array, residuals: Array, candidates: _Candidates) -> _Cut
     count, p = rows.shape
     rows = rows * np.sqrt(p / np.mean(np.sum(rows**2, axis=1)))
     norms = np.maximum(np.sqrt(np.sum(rows**2, axis=1)), 1e-300)
-    # Many candidates share a radius, and what depends on nothing else is worked out once.
-    radii, which = np.unique(candidates.x_radius, return_inverse=True)
-    each = np.minimum(1.0, radii[:, None] / norms)
     lengths = np.maximum(np.sqrt(np.sum(residuals**2, axis=1)), 1e-300)
-    shorter = candidates.room((each * norms)[which])
-    shorter /= (each * lengths)[which]
-    np.minimum(shorter, 1.0, out=shorter)
-    lost_share = 1.0 - (each**2)[which] * shorter
-    mean = np.stack([lost_share @ (rows * u[:, None]) / count for u in residuals.T])
-    return _Cut(
-        kept=(each**2 @ norms**2 / count / p)[which],
-        second=(each**4 @ norms**2 / count / p)[which],
-        lost=lost_share**2 @ (norms**2 * np.mean(residuals**2, axis=1)) / count,
-        lost_mean=np.mean(np.sum(mean**2, axis=2), axis=0),
-        inside=np.mean(shorter >= 1.0, axis=1),
-    )
+    slopes = (rows[:, :, None] * residuals[:, None, :]).reshape(count, -1)
+    slopes_squared = norms**2 * np.mean(residuals**2, axis=1)
+    cut = _Cut(*np.empty((5, len(candidates.x_radius))))
+    # Many candidates share a radius: what depends on nothing else is worked out once, and the rows
+    # of so many fit in the cache.
+    for x_radius in np.unique(candidates.x_radius):
+        those = np.flatnonzero(candidates.x_radius == x_radius)
+        c = np.minimum(1.0, x_radius / norms)
+        cut.kept[those] = c**2 @ norms**2 / count / p
+        cut.second[those] = c**4 @ norms**2 / count / p
+        shorter = candidates.room(c * norms, those)
+        shorter /= c * lengths
+        np.minimum(shorter, 1.0, out=shorter)
+        cut.inside[those] = np.mean(shorter >= 1.0, axis=1)
+        shorter *= -(c**2)
+        lost_share = np.add(shorter, 1.0, out=shorter)
+        mean = lost_share @ slopes / count
+        cut.lost_mean[those] = np.sum(mean**2, axis=1) / residuals.shape[1]
+        cut.lost[those] = np.square(lost_share, out=lost_share) @ slopes_squared / count
+    return cut
 
 
 def _student_points(p: int) -> tuple[Array, Array, Array]:

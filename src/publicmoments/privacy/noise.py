@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 # Draws beyond this are shared among threads; the sampler runs outside the interpreter lock.
-_DRAWS_PER_THREAD = 4096
+_DRAWS_PER_THREAD = 1024
 
 
 class NoiseSource(Protocol):

@@ -296,9 +296,7 @@ class RowRecipe:
         length *= length
         return factor, xp.sqrt(xp.clip(4.0**self.grid_bits - length, 0.0, None))
 
-    def _mixed(
-        self, design: Block, responses: Array, out: Block | None
-    ) -> tuple[Block, Any, Any]:
+    def _mixed(self, design: Block, responses: Array, out: Block | None) -> tuple[Block, Any, Any]:
         """Whitened features above weighted residuals, and squares: of the former, and of both."""
         p = self.n_design
         mixed = np.matmul(self._mixing, design, out=out)
@@ -311,7 +309,7 @@ class RowRecipe:
         return mixed, squared, whole
 
     def _representable(self, divisors: Array) -> Any:
-        """Divisors in the floats of the blocks; rows that are divided by more are bounded anyway."""
+        """Divisors in the floats of the blocks; rows divided by more are bounded anyway."""
         return np.minimum(divisors, np.finfo(self.dtype).max).astype(self.dtype)
 
 

@@ -19,8 +19,8 @@ from publicmoments.sources.spool import Spool
 
 __all__ = ["DatasetFrame", "StreamFrame", "open_arrow", "open_lazy", "open_path", "piece_rows"]
 
-PROCESSOR_CELLS, MOST_CELLS = 2**17, 2**21
-"""Cells of a piece: a block for each processor, and never more than 16 MiB in float64."""
+PROCESSOR_CELLS, MOST_CELLS = 3 * 2**15, 2**21
+"""Cells of a piece: most of a block for each processor, and never more than 16 MiB in float64."""
 
 LEAST_ROWS = 2**10
 """Rows that a piece has in any case."""

@@ -81,6 +81,22 @@ def test_a_block_of_rows_at_the_bound_is_exact(make_rows, make_recipe):
     assert total.exact_gram.tolist() == [[46341**2 * n_rows] * 2] * 2
 
 
+@pytest.mark.parametrize("p", [1, 2, 5, 11, 15, 16, 17])
+@pytest.mark.parametrize("block_rows", [None, 192 * 73, 192 * 90])
+def test_blocks_of_short_rows_are_multiplied_in_parts(make_rows, make_recipe, p, block_rows):
+    # Rows are units in turn, with a response of the same size: whatever the parts, sums are counts.
+    n_rows = 50_003
+    recipe = make_recipe(p=p, n_rows=n_rows, x_radius=3.0)
+    X = np.zeros((n_rows, p))
+    X[np.arange(n_rows), np.arange(n_rows) % p] = 3.0
+    gram = sum_gram(make_rows(X, np.full(n_rows, 4.0)), recipe, block_rows=block_rows).exact_gram
+    counts = [len(range(k, n_rows, p)) for k in range(p)]
+    x, y = 39322, 52429
+    expected = np.diag([x * x * count for count in counts] + [y * y * n_rows])
+    expected[p, :p] = expected[:p, p] = [x * y * count for count in counts]
+    assert gram.tolist() == expected.tolist()
+
+
 @pytest.mark.parametrize("n_rows", [9, 11])
 def test_a_recipe_for_other_rows_is_refused(make_rows, make_recipe, n_rows):
     with pytest.raises(ValueError, match=f"n_rows={n_rows} in the recipe and 10 rows"):

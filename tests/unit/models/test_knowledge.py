@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -149,6 +151,8 @@ def test_a_large_table_is_read_once_where_noise_vanishes(monkeypatch, mu, expect
     public = PublicMoments.from_rows(B, response=B @ [1.0, -1.0] + rng.normal(size=200))
     model = Ridge(privacy=GDP(mu), public=public, random_state=0).fit(X, y)
     assert len(model.card_.passes) == expected
+    share = passes_module.ALONE if expected == 1 else 1 / 3
+    assert model.card_.passes[0].mu == pytest.approx(mu * math.sqrt(share))
     assert Ridge(privacy=GDP(mu), public=public, passes=2).fit(X, y).card_.passes[1:] != ()
     # Public responses of another kind show in the first pass, and the rest of the budget is spent.
     other = PublicMoments.from_rows(B, response=1e-3 * rng.normal(size=200))

@@ -175,9 +175,7 @@ class _Problem:
         value, residuals, shares = self._value(coef)
         for _ in range(MOST_STEPS):
             matrix = np.einsum("m,mij->ij", shares, self.precisions)
-            uphill = -np.einsum(
-                "m,mij,mj->i", shares, self.precisions, coef - self.prior.means, optimize=True
-            )
+            uphill = -(shares @ self._pulls(coef))
             for jacobian, certainty, residual in zip(
                 self._jacobians(coef), self.certainties, residuals, strict=True
             ):
@@ -255,13 +253,16 @@ class _Problem:
     def _value(self, coef: Array) -> tuple[float, list[Array], Array]:
         """Minus the log posterior; the residuals; shares of the prior's components."""
         value, residuals = self._misfit(coef)
-        away = coef - self.prior.means
-        logs = self.prior.log_weights - 0.5 * self.log_volumes
-        logs = logs - 0.5 * np.einsum("mi,mij,mj->m", away, self.precisions, away, optimize=True)
+        away = np.sum((coef - self.prior.means) * self._pulls(coef), axis=1)
+        logs = self.prior.log_weights - 0.5 * self.log_volumes - 0.5 * away
         most = float(logs.max())
         shares = np.exp(logs - most)
         value -= most + math.log(float(shares.sum()))
         return value, residuals, shares / shares.sum()
+
+    def _pulls(self, coef: Array) -> Array:
+        """How strongly each component of the prior pulls coefficients back."""
+        return np.asarray((self.precisions @ (coef - self.prior.means)[:, :, None])[:, :, 0])
 
     def _misfit(self, coef: Array) -> tuple[float, list[Array]]:
         """Half the squared standardised residuals, and the residuals."""

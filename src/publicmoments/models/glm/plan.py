@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,16 +147,15 @@ def choose_radius(
     for radius in radii:
         with np.errstate(divide="ignore"):
             kept = np.minimum(1.0, radius / (spread * lengths))
-        bent = stage.squares(kept, information, moving=False)
-        mixed = bent if residuals is None else stage.squares(kept, scores, moving=False)
+        bent = _less(stage, hessian, kept, information)
+        mixed = bent if residuals is None else _less(stage, whole, kept, scores)
         ratio = bent @ inverse
-        lost = stage.squares(kept**2, scores, moving=False) - ratio @ mixed - mixed @ ratio.T
+        lost = _less(stage, whole, kept**2, scores) - ratio @ mixed - mixed @ ratio.T
         lost = lost + ratio @ whole @ ratio.T
         noise_sd = 2.0 * radius * stage.family.slope_limit / (mu * n_rows)
         noise = noise_sd**2 * np.eye(stage.size)
         early = misfit if final else EARLY_MISFIT * misfit
-        moved = bent if stage.lesson is None else stage.squares(kept, information)
-        jacobian = moved + stage.full_penalty
+        jacobian = stage.moved(bent) + stage.full_penalty
         observed = noise + lost * (1.0 / n_rows + early)
         observed = observed + stage.untruth_at(coef) * away * jacobian @ jacobian
         gain = covariance @ jacobian
@@ -168,6 +167,15 @@ def choose_radius(
     floor = NEGLIGIBLE * sampling
     least = min(choice.predicted_error**2 for choice in choices) + floor
     return [c for c in choices if c.predicted_error**2 + floor <= SLACK * least][-1]
+
+
+def _less(stage: Stage, whole: Array, kept: Array, matrices: Array) -> Array:
+    """Squares of what is kept of each row: by what is lost, where most rows are kept whole."""
+    cut = np.flatnonzero(kept < 1.0)
+    if 2 * len(cut) > len(kept):
+        return stage.squares(kept, matrices, moving=False)
+    few = replace(stage, rows=stage.rows[cut], weights=stage.weights[cut])
+    return whole - few.squares(1.0 - kept[cut], matrices[cut], moving=False)
 
 
 def choose_curvature(stage: Stage, coef: Array, *, n_rows: int, mu: float) -> Curvature | None:
@@ -187,16 +195,16 @@ def choose_curvature(stage: Stage, coef: Array, *, n_rows: int, mu: float) -> Cu
     )
     size = spread * stage.lengths
     typical = math.sqrt(float(stage.weights @ size**2))
-    whole = float(np.trace(stage.squares(np.ones(len(size)), information, moving=False)))
+    whole = stage.squares(np.ones(len(size)), information, moving=False)
     choices = []
     for radius in typical * np.sqrt(FACTORS):
         with np.errstate(divide="ignore"):
             kept = np.minimum(1.0, radius / size)
-        expected = stage.squares(kept**2, information, moving=False)
+        expected = _less(stage, whole, kept**2, information)
         bound = radius**2 * stage.family.curvature_limit
         noise_sd = math.sqrt(2.0) * bound / (mu * n_rows)
         values = np.maximum(np.linalg.eigvalsh(expected), 1e-12)
-        missing = max(0.0, 1.0 - float(np.trace(expected)) / whole)
+        missing = max(0.0, 1.0 - float(np.trace(expected) / np.trace(whole)))
         error = noise_sd**2 / 2.0 * float(np.sum(1.0 / values**2)) + 0.1 * missing
         choices.append(Curvature(radius, expected, noise_sd, error))
     best = min(choices, key=lambda choice: choice.error)

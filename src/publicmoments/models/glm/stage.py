@@ -105,7 +105,7 @@ class Stage:
         """Rows on which moves of the coefficients act."""
         return self.rows if self.lesson is None else self.rows @ self.lesson.stretch.T
 
-    @property
+    @cached_property
     def full_penalty(self) -> Array:
         """Penalty on all coefficients."""
         return np.asarray(np.kron(self.penalty, np.eye(self.family.n_predictors)))
@@ -138,6 +138,12 @@ class Stage:
             for j in range(k):
                 result[:, i, :, j] = (rows * (weights * matrices[:, i, j])[:, None]).T @ rows
         return result.reshape(p * k, p * k)
+
+    def moved(self, squares: Array) -> Array:
+        """Return what squares of plain rows are on moving ones; a lesson is for one predictor."""
+        if self.lesson is None:
+            return squares
+        return np.asarray(self.lesson.stretch @ squares @ self.lesson.stretch.T)
 
     def hessian(self, coef: Array, kept: Array) -> Array:
         """Expected weighted curvature at some coefficients, the penalty included."""

@@ -13,11 +13,12 @@ from publicmoments.models.glm.plan import (
     CURVATURE_SHARE,
     FACTORS,
     GROWTH,
+    MISFIT_ROWS,
     choose_curvature,
     choose_radius,
     pass_budgets,
 )
-from publicmoments.models.glm.stage import Stage, make_stage
+from publicmoments.models.glm.stage import Lesson, Stage, make_stage
 
 P = 4
 
@@ -154,3 +155,31 @@ def test_a_true_stage_needs_no_curvature():
     stage = stage_of(Bernoulli())
     true = Stage(stage.family, stage.rows, stage.weights, stage.penalty, untruth=1e-9)
     assert choose_curvature(true, np.zeros(P), n_rows=100_000, mu=10.0) is None
+
+
+@pytest.mark.parametrize("radius", [0.05, 1.0, 3.0, 100.0])
+def test_what_the_weights_change_is_the_same_however_it_is_summed(radius):
+    # The mean of |(c - H_c H^-1) s|^2 row by row, where few rows are cut and where all are.
+    stage, n_rows = stage_of(Bernoulli()), 5000
+    choice = chosen(stage, wanted=radius, n_rows=n_rows)
+    kept = stage.kept(np.zeros(P), radius)
+    hessian, bent = (
+        stage.squares(weights, np.full((len(kept), 1, 1), 0.25))
+        for weights in (np.ones(len(kept)), kept)
+    )
+    ratio = bent @ np.linalg.inv(hessian)
+    rows = stage.rows[:, :, None] * 0.5
+    moved = kept[:, None, None] * rows - ratio @ rows
+    lost = np.einsum("n,nij,nkj->ik", stage.weights, moved, moved)
+    expected = choice.noise_sd**2 * np.eye(P) + lost * (1.0 / n_rows + 1.0 / MISFIT_ROWS)
+    np.testing.assert_allclose(choice.covariance, expected, atol=1e-15)
+
+
+def test_squares_of_moving_rows_follow_from_those_of_plain_ones():
+    plain, weights = stage_of(Bernoulli()), np.linspace(0.1, 1.0, len(stage_of(Bernoulli()).rows))
+    stretch = np.random.default_rng(1).normal(size=(P, P))
+    taught = plain.taught(Lesson(stretch, np.zeros(P), 0.1))
+    matrices = np.full((len(weights), 1, 1), 0.25)
+    still = taught.squares(weights, matrices, moving=False)
+    np.testing.assert_allclose(taught.moved(still), taught.squares(weights, matrices), rtol=1e-12)
+    assert plain.moved(still) is still

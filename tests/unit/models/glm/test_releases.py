@@ -19,7 +19,7 @@ from publicmoments import (
     PublicMoments,
 )
 from publicmoments.families import Gamma, Gaussian
-from publicmoments.models.glm import passes
+from publicmoments.models.glm import base, passes
 from publicmoments.models.glm.plan import CURVATURE_SHARE, GROWTH
 from publicmoments.privacy.noise import SystemNoise
 
@@ -60,6 +60,22 @@ def test_as_many_gradients_as_were_asked_for(door, name, wanted):
 def test_one_gradient_more_without_public_labels(door, public, gradients):
     assert fitted("logistic", public=public, privacy=GDP(0.1)).n_iter_ == gradients
     assert door.kinds == ["gradient"] * gradients
+
+
+@pytest.mark.parametrize(("n_public", "gradients"), [(8, 5), (3000, 3)])
+@pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
+def test_fewer_gradients_of_a_large_table_that_public_labels_fit(
+    door, monkeypatch, n_public, gradients
+):
+    rows = np.random.default_rng(3).normal(size=(n_public, D))
+    labels = rows @ [1.0, -1.0, 0.5] + np.random.default_rng(4).logistic(size=n_public) > 0
+    public = PublicMoments.from_rows(rows, response=labels.astype(int))
+    assert fitted("logistic", public=public, privacy=GDP(0.1)).n_iter_ == 5
+    monkeypatch.setattr(base, "LARGE_TABLE", N)
+    door.passages.clear()
+    assert fitted("logistic", public=public, privacy=GDP(0.1)).n_iter_ == gradients
+    assert door.kinds.count("gradient") == gradients
+    assert fitted("logistic", public=public, privacy=GDP(0.1), passes=4).n_iter_ == 4
 
 
 @pytest.mark.parametrize("name", ["logistic", "poisson", "gamma", "gaussian"])
