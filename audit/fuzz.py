@@ -2,8 +2,9 @@
 Fuzzing the readers: whatever a file holds, a reader returns or raises an error of its own kind.
 
 Valid files are damaged byte by byte and field by field; digests are made good again, so that the
-checks behind them are reached. ``python -m audit.fuzz --seconds 300`` runs long; a seed that fails
-is printed and fails again.
+checks behind them are reached. Readers may neither run code nor take much memory: see
+`audit.confined`. ``python -m audit.fuzz --seconds 300`` runs long; a seed that fails is printed and
+fails again.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from audit.confined import code_run, little_memory
 from publicmoments import GDP, PublicMoments, Ridge, load_model, release_moments, save_model
 from publicmoments.models.moments import MomentRelease
 from publicmoments.privacy import Ledger
@@ -34,7 +36,7 @@ __all__ = ["ALLOWED", "TARGETS", "Fuzzed", "fuzz", "target"]
 ALLOWED = (ValueError, OSError)
 """What readers may raise; errors of the ledger are OSErrors."""
 
-MAGIC = b"publicmoments-release 1\n"
+MAGIC, DIGEST = b"publicmoments-release 1\n", 32
 STRANGE = (
     *(None, True, False, 0, -1, 1, 2, 10**400, -0.5, 1e308, 1e-320, "", "x", "NaN", "0x1p-3"),
     *([], {}, [[]], [None], [1e999], {"kind": "GDP"}, [[1.0, 2.0], [2.0]], "Ridge", "a" * 5000),
@@ -43,23 +45,29 @@ STRANGE = (
 
 @dataclass(frozen=True)
 class Target:
-    """A reader: a valid file, how it is read, and how a damaged document is written again."""
+    """
+    A reader: a valid file, how it is read, and how a damaged document is written again.
+
+    ``sealed`` gives damaged bytes the digest that they have, where a file ends in one.
+    """
 
     name: str
     valid: bytes
     read: Callable[[Path], Any]
     parse: Callable[[bytes], Any]
     write: Callable[[Any], bytes]
+    sealed: Callable[[bytes], bytes] = bytes
 
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """Outcome for one reader: files, how many of them were read, and failures."""
+    """Outcome for one reader: files, how many of them were read, failures and the time it took."""
 
     name: str
     files: int
     accepted: int
     failures: tuple[str, ...]
+    seconds: float
 
     @property
     def sound(self) -> bool:
@@ -70,28 +78,38 @@ class Fuzzed:
 def fuzz(reader: Target, seconds: float, seed: int = 0) -> Fuzzed:
     """Damage a file again and again, for some time; seeds count up from the first."""
     started, files, accepted, failures = time.monotonic(), 0, 0, []
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), little_memory():
         warnings.simplefilter("ignore")
         while time.monotonic() - started < seconds and len(failures) < 5:
             path = Path(folder) / f"{files}"
             path.write_bytes(damaged(reader, random.Random(seed + files)))
-            try:
-                reader.read(path)
-                accepted += 1
-            except ALLOWED:
-                pass
-            except Exception as error:
-                said = f"{type(error).__name__}: {str(error)[:80]}"
-                failures.append(f"seed {seed + files}: {said}")
+            readable, said = _read(reader, path)
+            accepted += readable
+            failures += [f"seed {seed + files}: {said}"] if said else []
             path.unlink()
             files += 1
-    return Fuzzed(reader.name, files, accepted, tuple(failures))
+    return Fuzzed(reader.name, files, accepted, tuple(failures), time.monotonic() - started)
+
+
+def _read(reader: Target, path: Path) -> tuple[bool, str]:
+    """Read a file: whether it could be read, and what went wrong that may not."""
+    said, readable = "", False
+    with code_run() as run:
+        try:
+            reader.read(path)
+            readable = True
+        except ALLOWED:
+            pass
+        except Exception as error:
+            said = f"{type(error).__name__}: {str(error)[:80]}"
+    return readable, f"ran code by {run[0]}" if run else said
 
 
 def damaged(reader: Target, rng: random.Random) -> bytes:
     """A file with random bytes, or with fields of the wrong kind."""
     if rng.random() < 0.3:
-        return _bytes_changed(reader.valid, rng)
+        content = _bytes_changed(reader.valid, rng)
+        return reader.sealed(content) if rng.random() < 0.5 else content
     document = reader.parse(reader.valid)
     for _ in range(rng.randint(1, 2)):
         document = _field_changed(document, rng)
@@ -144,7 +162,7 @@ def _release_parts(content: bytes) -> Any:
     (length,) = struct.unpack_from("<Q", content, len(MAGIC))
     start = len(MAGIC) + 8
     header = json.loads(content[start : start + length])
-    return {"header": header, "arrays": content[start + length : -32].hex()}
+    return {"header": header, "arrays": content[start + length : -DIGEST].hex()}
 
 
 def _release_again(document: Any) -> bytes:
@@ -155,7 +173,12 @@ def _release_again(document: Any) -> bytes:
         arrays = bytes.fromhex(document.get("arrays", ""))
     except (TypeError, ValueError):
         arrays = b"\x00" * 64
-    body = MAGIC + struct.pack("<Q", len(text)) + text + arrays
+    return _release_sealed(MAGIC + struct.pack("<Q", len(text)) + text + arrays + bytes(DIGEST))
+
+
+def _release_sealed(content: bytes) -> bytes:
+    """Replace what stands at the end by the digest of the rest."""
+    body = content[:-DIGEST]
     return body + hashlib.sha256(body).digest()
 
 
@@ -193,7 +216,8 @@ def target(name: str, folder: Path) -> Target:
         public = PublicMoments.from_rows(X, columns=["a", "b"])
         release_moments(X, privacy=GDP(1.0), public=public, random_state=0).save(path)
         valid = path.read_bytes()
-        return Target(name, valid, MomentRelease.load, _release_parts, _release_again)
+        read, parts = MomentRelease.load, _release_parts
+        return Target(name, valid, read, parts, _release_again, _release_sealed)
     if name == "model":
         public = PublicMoments.from_rows(X, response=X[:, 0])
         model = Ridge(privacy=GDP(1.0), public=public, random_state=0)
@@ -218,14 +242,13 @@ TARGETS = ("public moments", "release", "model", "ledger file", "ledger lines")
 def main() -> int:
     """Fuzz every reader; fail if one raised what it may not."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--seconds", type=float, default=300.0, help="for all readers together")
+    parser.add_argument("--seconds", type=float, default=300.0, help="for each reader")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="the first of many")
     given = parser.parse_args()
     sound = True
     with tempfile.TemporaryDirectory() as folder:
         for name in TARGETS:
-            share = given.seconds / len(TARGETS)
-            outcome = fuzz(target(name, Path(folder)), share, given.seed)
+            outcome = fuzz(target(name, Path(folder)), given.seconds, given.seed)
             sound &= outcome.sound
             told = f"{outcome.files} files, {outcome.accepted} readable"
             print(f"{name}: {told}", flush=True)

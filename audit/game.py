@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 CONFIDENCE = 0.999
 LENGTHS = (0.0, 0.3, 0.5, 0.70710678, 1.0, 1e3, 1e12, 1e150, 1e300)
-ANGLES = 12
+ANGLES = 48
 
 
 @dataclass(frozen=True)

@@ -112,8 +112,8 @@ MUTATIONS = {
         Mutation(
             "bound of the integers not enforced",
             "rows/grid.py",
-            "    if len(suspects):\n",
-            "    if len(suspects) and False:\n",
+            "    if not squared.max() <= certain:\n",
+            "    if False:\n",
             ("tests/unit/rows/test_grid.py",),
         ),
         Mutation(
@@ -173,9 +173,9 @@ MUTATIONS = {
         Mutation(
             "share of truncated rows in an attribute",
             "models/ridge.py",
-            "        self._keep_errors(measured,",
-            "        self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n"
-            "        self._keep_errors(measured,",
+            "            self._keep_errors(measured,",
+            "            self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n"
+            "            self._keep_errors(measured,",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[Ridge]",),
         ),
         Mutation(
@@ -197,6 +197,20 @@ MUTATIONS = {
             "        divisors[odd] = 2.0 ** min(int(np.frexp(np.abs(enormous).max())[1]), 1023)\n"
             "        enormous /= divisors\n",
             ("tests/property/test_rows.py",),
+        ),
+        Mutation(
+            "half-written files left behind",
+            "atomic.py",
+            "        neighbour.unlink(missing_ok=True)\n",
+            "",
+            ("tests/faults/test_full_disk.py",),
+        ),
+        Mutation(
+            "files written in place",
+            "atomic.py",
+            'neighbour = path.with_name(f".{path.name}.{uuid4().hex}.tmp")',
+            "path.unlink(missing_ok=True)\n    neighbour = path",
+            ("tests/faults/test_full_disk.py",),
         ),
         Mutation(
             "a release made twice for one charge",

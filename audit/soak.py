@@ -1,7 +1,7 @@
 """
 The soak: many fits of all kinds in one process, whose memory must not grow.
 
-``python -m audit.soak --fits 1000`` prints resident memory along the way.
+``python -m audit.soak --fits 1000`` prints resident memory before and after.
 """
 
 from __future__ import annotations

@@ -5,16 +5,22 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import pickle
 import struct
+import subprocess
+import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import publicmoments
-from audit.fuzz import ALLOWED, MAGIC, TARGETS, fuzz, target
+from audit.confined import code_run
+from audit.fuzz import ALLOWED, MAGIC, TARGETS, Target, fuzz, target
 from publicmoments.privacy.ledger.records import Event, LedgerError, replay
 
 SOURCE = Path(publicmoments.__file__).parent
@@ -34,6 +40,34 @@ def test_damaged_files(readers, name):
     # Most of what is damaged is noticed.
     assert outcome.files > 20
     assert outcome.accepted < outcome.files / 2
+
+
+FAULTY = {
+    "an error of another kind": lambda path: {}[path.name],
+    "evaluation of the content": lambda path: eval("len", {"__builtins__": {"len": len}}),
+    "a pickle": lambda path: pickle.loads(pickle.dumps(Path(path))),
+    "a program": lambda path: subprocess.run([sys.executable, "--version"], check=True),
+    "a large array": lambda path: np.ones(2**27),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+def test_a_faulty_reader_is_noticed(fault, readers, capfd):
+    if fault == "a large array" and sys.platform != "linux":
+        pytest.skip("only Linux limits memory")
+    valid = readers["model"]
+    faulty = Target(fault, valid.valid, FAULTY[fault], valid.parse, valid.write)
+    outcome = fuzz(faulty, 0.2)
+    assert not outcome.sound
+    words = {"an error of another kind": "KeyError", "a large array": "MemoryError"}
+    assert words.get(fault, "ran code by ") in outcome.failures[0]
+
+
+def test_an_import_is_not_called_running_what_a_file_holds(monkeypatch):
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    with code_run() as run:
+        assert import_module("colorsys").ONE_THIRD
+    assert run == []
 
 
 @pytest.mark.parametrize("name", TARGETS)

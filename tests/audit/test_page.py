@@ -7,9 +7,9 @@ import json
 import pytest
 
 from audit import __main__ as program
-from audit.sections import SECTIONS, Sizes
+from audit.sections import SECTIONS, Section, Sizes
 
-TINY = Sizes(runs=50, fits=4, releases=2, fuzz_seconds=0.5, soak_fits=3)
+TINY = Sizes(runs=50, fits=4, releases=2, property_rounds=1, fuzz_seconds=0.2, soak_fits=3)
 
 
 @pytest.fixture
@@ -22,23 +22,30 @@ def kept(tmp_path, monkeypatch):
 def test_a_section_is_kept_and_shown(kept, capsys):
     program.run("bits", TINY, "python -m audit bits --releases 2")
     outcome = json.loads((kept / "results" / "bits.json").read_text())
-    page = program.page()
+    page, told = program.page(), capsys.readouterr().err
     assert "## Low-order bits: passed" in page
     assert f"{outcome['date']}, `python -m audit bits --releases 2`" in page
     for line in outcome["lines"]:
         assert f"| {' | '.join(line['cells'])} |" in page
-        assert " | ".join(line["cells"]) in capsys.readouterr().out or line["sound"]
-    # Sections that were not run are not mentioned.
-    assert all(section.title not in page for name, section in SECTIONS.items() if name != "bits")
+        assert " | ".join(line["cells"]) in told
+    # Sections that were not run are told among what is not covered, and only there.
+    shown, _, rest = page.partition("## Not covered")
+    others = [section.title for name, section in SECTIONS.items() if name != "bits"]
+    assert all(f"## {title}" not in shown and f"- {title}: not run" in rest for title in others)
+    assert "Low-order bits" not in rest
 
 
-def test_a_failure_is_shown_and_fails_the_program(kept, monkeypatch, capsys):
-    broken = SECTIONS["bits"].__class__("Broken", "Words.", ("a",), lambda sizes: [(False, ["x"])])
+@pytest.mark.parametrize("lines", [[], [(True, ["y"]), (False, ["x"])]])
+def test_a_failure_is_shown_and_fails_the_program(kept, lines, monkeypatch, capsys):
+    broken = Section("Broken", "Words.", ("a",), lambda sizes: iter(lines))
     monkeypatch.setitem(SECTIONS, "bits", broken)
     monkeypatch.setattr("sys.argv", ["audit", "bits"])
     assert program.main() == 1
-    assert "FAILED: x" in capsys.readouterr().out
-    assert "## Broken: FAILED" in (kept / "audit.md").read_text()
+    told = capsys.readouterr()
+    assert ("FAILED: x" in told.err) == bool(lines)
+    # One page, printed and written.
+    assert "## Broken: FAILED" in told.out
+    assert told.out.strip() == (kept / "audit.md").read_text().strip()
 
 
 def test_lines_have_as_many_cells_as_columns():

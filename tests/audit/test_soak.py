@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from audit.cases import Case
 from audit.soak import STATUS, Soaked, soak
 
 pytestmark = pytest.mark.skipif(not STATUS.exists(), reason="needs Linux to tell resident memory")
@@ -14,6 +15,20 @@ def test_sixty_fits_leave_nothing_behind():
     assert outcome.fits == 60
     # A bound for so few fits: what one of them left behind would add up to more.
     assert outcome.end_mib - outcome.warm_mib < 12.0
+
+
+def test_a_leak_is_noticed(monkeypatch):
+    leaked, fit = [], Case.fit
+
+    def leaking(self, *table, **parameters):
+        leaked.append(bytearray(b"x" * 2**19))
+        return fit(self, *table, **parameters)
+
+    monkeypatch.setattr(Case, "fit", leaking)
+    outcome = soak(fits=60, warm_up=14)
+    assert len(leaked) == 74
+    assert outcome.end_mib - outcome.warm_mib > 25.0
+    assert not outcome.sound
 
 
 def test_growth_is_noticed():

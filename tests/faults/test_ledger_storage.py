@@ -1,18 +1,19 @@
 """A ledger that cannot be written refuses before any noise is drawn."""
 
-import multiprocessing
 import os
 import resource
 import shutil
 import sqlite3
-import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from publicmoments.privacy import GDP, Ledger, LedgerError
+from tests.faults.limits import in_child, small_disk
 
 pytest.importorskip("sqlalchemy")
 
@@ -24,18 +25,6 @@ def release(ledger: Ledger, events: list[str]) -> None:
     with ledger.account("wine", GDP(1.0), note="n" * 1000) as account:
         account.charge(GDP(1.0))
         events.append("noise")
-
-
-def in_child(work: Callable[[], str]) -> str:
-    """Run work in a forked process, which may give up rights, and return what it says."""
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=lambda: theirs.send(work()))
-    child.start()
-    theirs.close()
-    child.join()
-    assert child.exitcode == 0
-    return str(ours.recv())
 
 
 def outcome(location: Path) -> str:
@@ -123,21 +112,10 @@ def check_full(said: str, location: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:the release is complete and charged")
 def test_a_full_disk_refuses_before_noise(tmp_path):
-    mount, umount = shutil.which("mount"), shutil.which("umount")
-    if os.geteuid() != 0 or mount is None or umount is None:
-        pytest.skip("only root can make a small disk")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=160k", "tmpfs", disk], check=False
-    ).returncode:
-        pytest.skip("this machine does not allow to mount a small disk")
-    try:
+    with small_disk(tmp_path / "disk", "160k") as disk:
         said = charges_until_full(disk / "ledger.db")
         for file in disk.iterdir():
             shutil.copy(file, tmp_path / file.name)
-    finally:
-        subprocess.run([umount, disk], check=True)
     check_full(said, tmp_path / "ledger.db")
 
 
@@ -163,6 +141,27 @@ def test_a_locked_file_refuses_before_noise(tmp_path):
     other.close()
     assert events == []
     assert ledger.spent("wine") == 0.0
+
+
+@pytest.mark.slow
+def test_a_ledger_that_is_locked_for_a_minute(tmp_path):
+    location, events = tmp_path / "ledger.db", []
+    hasty, patient = Ledger(location), Ledger(location, busy_timeout=120.0)
+    other = sqlite3.connect(location, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    started = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(release, patient, events)
+        # The minute that a ledger waits unless it is told otherwise.
+        with pytest.raises(LedgerError, match=r"after 60 s .*locked.*nothing was charged"):
+            release(hasty, events)
+        assert 55.0 < time.monotonic() - started < 90.0
+        assert events == []
+        other.execute("ROLLBACK")
+        waiting.result()
+    other.close()
+    assert events == ["noise"]
+    assert [entry.state for entry in patient.entries("wine")] == ["released"]
 
 
 def test_a_ledger_lost_after_the_noise_costs_no_second_payment(tmp_path):

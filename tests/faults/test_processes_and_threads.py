@@ -15,6 +15,7 @@ from audit.cases import CASES, table_for
 from publicmoments import GDP, threads
 from publicmoments.privacy import Ledger
 from publicmoments.privacy.noise import SystemNoise
+from tests.faults.limits import in_child
 
 WIDE = 2.0**40
 """So wide that two draws agree with a chance of one in a million millions."""
@@ -58,6 +59,20 @@ def test_forked_processes_share_no_noise():
 def test_forked_noise_has_its_full_width():
     values = np.concatenate([values for _, values in drawn_in_processes("fork", 4)])
     assert np.std(values) == pytest.approx(WIDE, rel=0.15)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs fork")
+@pytest.mark.parametrize("name", ["Ridge", "release_moments", "PMTLogisticRegression"])
+def test_fits_in_forked_processes_share_no_noise(name):
+    case = CASES[name]
+    table = table_for(case)
+
+    def told() -> str:
+        fitted = case.fit(*table)
+        return str((fitted.noisy_gram if case.kind == "none" else fitted.coef_).tolist())
+
+    fits = [told(), *(in_child(told) for _ in range(4)), told()]
+    assert len(set(fits)) == 6
 
 
 def test_threads_share_no_noise():
