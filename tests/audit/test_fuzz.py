@@ -79,9 +79,7 @@ def test_valid_files_are_read(readers, name, tmp_path):
 
 @pytest.mark.parametrize("name", TARGETS)
 @given(content=st.one_of(st.binary(max_size=300), st.text(max_size=100).map(str.encode)))
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_refused(readers, name, tmp_path, content):
     path = tmp_path / "any"
     path.write_bytes(content)

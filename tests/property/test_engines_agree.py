@@ -94,7 +94,7 @@ def reversed_view(X: np.ndarray) -> np.ndarray:
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_layouts(make_recipe, data):
     rows = table(data.draw, CELLS)
     X, y = rows[:, :D], rows[:, D]
@@ -110,7 +110,7 @@ def test_layouts(make_recipe, data):
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_dtypes(make_recipe, data):
     rows = table(data.draw, WHOLE, np.int64)
     dtypes = ["int8", "int16", "int32", "int64", "float16", "float32", "float64", "longdouble"]
@@ -120,7 +120,7 @@ def test_dtypes(make_recipe, data):
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_frames(make_recipe, data):
     rows = table(data.draw, CELLS)
     X, y = rows[:, :D], rows[:, D]
@@ -140,7 +140,7 @@ def test_frames(make_recipe, data):
 
 
 @given(st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_pieces_of_arrow_streams(make_recipe, data):
     rows = table(data.draw, CELLS)
     whole = pa.table({name: rows[:, j] for j, name in enumerate([*NAMES, "y"])})
@@ -157,7 +157,7 @@ def test_pieces_of_arrow_streams(make_recipe, data):
 
 
 @given(st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_dask_arrays_of_random_chunks(make_recipe, data):
     rows = table(data.draw, CELLS)
     sizes = st.integers(1, len(rows))
@@ -169,7 +169,7 @@ def test_dask_arrays_of_random_chunks(make_recipe, data):
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_other_array_libraries_differ_in_last_bits_only(make_recipe, data):
     rows = table(data.draw, st.floats(-10.0, 10.0))
     features = device_table(strict.asarray(np.ascontiguousarray(rows[:, :D])), "X")

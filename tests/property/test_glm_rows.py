@@ -68,43 +68,37 @@ def cases(draw, make_scaled, kind):
 
 
 @pytest.mark.parametrize("kind", [TotalRecipe, GramRecipe])
-def test_weights_alone_keep_rows_within_the_bound(make_scaled, kind):
-    @given(st.data())
-    @settings(max_examples=150)
-    def check(data):
-        family, recipe, X, y = data.draw(cases(make_scaled, kind))
-        rows = integer_rows(recipe, X, y)
-        squared = [sum(int(entry) ** 2 for entry in row) for row in rows]
-        assert max(squared) <= recipe.l2_bound_squared
-        # Not because products are cut at the bound: with one far above, rows are as long.
-        wide = make_scaled(
-            kind,
-            P,
-            recipe.coef.shape[1],
-            **{part.name: getattr(recipe, part.name) for part in fields(recipe)}
-            | {"l2_bound": 64.0 * recipe.l2_bound},
-        )
-        longest = np.linalg.norm(integer_rows(wide, X, y), axis=1) * wide.grid_unit
-        assert longest.max() <= recipe.l2_bound * (1 + 1e-3), family
-
-    assert check() is None
+@given(data=st.data())
+@settings(max_examples=150)
+def test_weights_alone_keep_rows_within_the_bound(make_scaled, kind, data):
+    family, recipe, X, y = data.draw(cases(make_scaled, kind))
+    rows = integer_rows(recipe, X, y)
+    squared = [sum(int(entry) ** 2 for entry in row) for row in rows]
+    assert max(squared) <= recipe.l2_bound_squared
+    # Not because products are cut at the bound: with one far above, rows are as long.
+    wide = make_scaled(
+        kind,
+        P,
+        recipe.coef.shape[1],
+        **{part.name: getattr(recipe, part.name) for part in fields(recipe)}
+        | {"l2_bound": 64.0 * recipe.l2_bound},
+    )
+    longest = np.linalg.norm(integer_rows(wide, X, y), axis=1) * wide.grid_unit
+    assert longest.max() <= recipe.l2_bound * (1 + 1e-3), family
 
 
-def test_replacing_a_row_moves_a_gradient_within_its_sensitivity(make_scaled, make_rows):
-    @given(st.data())
-    @settings(max_examples=100)
-    def check(data):
-        _, recipe, X, y = data.draw(cases(make_scaled, TotalRecipe))
-        totals = []
-        for other in (0, data.draw(st.integers(1, N - 1))):
-            table, values = X.copy(), y.copy()
-            table[0], values[0] = X[other], y[other]
-            private = make_rows(table, values, ignore_invalid=True)
-            totals.append(sum_total(private, recipe, threads=1).exact_total.astype(object))
-        change = sum(int(entry) ** 2 for entry in totals[1] - totals[0])
-        assert change <= 4 * recipe.l2_bound_squared
-
-    assert check() is None
+@given(data=st.data())
+@settings(max_examples=100)
+def test_replacing_a_row_moves_a_gradient_within_its_sensitivity(make_scaled, make_rows, data):
+    _, recipe, X, y = data.draw(cases(make_scaled, TotalRecipe))
+    totals = []
+    for other in (0, data.draw(st.integers(1, N - 1))):
+        table, values = X.copy(), y.copy()
+        table[0], values[0] = X[other], y[other]
+        private = make_rows(table, values, ignore_invalid=True)
+        totals.append(sum_total(private, recipe, threads=1).exact_total.astype(object))
+    change = sum(int(entry) ** 2 for entry in totals[1] - totals[0])
+    assert change <= 4 * recipe.l2_bound_squared
 
 
 @pytest.mark.parametrize("family", FAMILIES[:4], ids=repr)

@@ -34,7 +34,7 @@ def with_gram(gram, anchor, offdiagonal_sd):
     return MomentRelease(**(fields | changed))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(symmetric, st.booleans(), st.floats(1e-9, 1e3), st.integers(0, D - 1))
 def test_readings_are_finite_and_moments_positive(gram, anchor, offdiagonal_sd, response):
     release = with_gram(gram, anchor, offdiagonal_sd)
@@ -56,7 +56,7 @@ def test_readings_are_finite_and_moments_positive(gram, anchor, offdiagonal_sd, 
     np.testing.assert_allclose(both.T @ both / spread, expected / spread, atol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 39),
     arrays(np.float64, (D,), elements=st.floats(allow_nan=True, allow_infinity=True)),
@@ -89,7 +89,7 @@ def test_that_bound_is_reached():
 names = st.lists(st.text(max_size=12), min_size=D, max_size=D, unique=True)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(symmetric, names, st.floats(1e-300, 1e300), st.booleans())
 def test_files_keep_every_bit(tmp_path_factory, gram, columns, offdiagonal_sd, anchor):
     release = with_gram(gram, anchor, offdiagonal_sd)

@@ -52,13 +52,13 @@ def assert_usable(design):
     np.testing.assert_allclose(design.unwhitener @ design.whitener, np.eye(p), atol=1e-4)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(public_rows(), st.booleans())
 def test_any_rows_whiten(rows, fit_intercept):
     assert_usable(quiet_design(PublicMoments.from_rows(rows), fit_intercept))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(public_rows(), st.booleans(), st.booleans())
 def test_matrix_and_mean_cov_whiten(rows, fit_intercept, with_mean):
     public = PublicMoments.from_rows(rows)
@@ -70,7 +70,7 @@ def test_matrix_and_mean_cov_whiten(rows, fit_intercept, with_mean):
         assert_usable(quiet_design(other, fit_intercept))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(public_rows(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_any_public_fit_is_finite(rows, fit_intercept, seed):
     y = np.random.default_rng(seed).normal(3.0, 1.0, size=(len(rows), 2))
@@ -80,7 +80,7 @@ def test_any_public_fit_is_finite(rows, fit_intercept, seed):
     assert np.all(design.residual_scale <= design.response_scale)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(public_rows(), st.booleans(), st.lists(st.integers(-40, 40), min_size=8, max_size=8))
 def test_units_do_not_change_whitened_rows(rows, fit_intercept, powers):
     rows = rows / np.where(np.max(np.abs(rows), axis=0) > 0, np.max(np.abs(rows), axis=0), 1.0)
@@ -97,7 +97,7 @@ def test_units_do_not_change_whitened_rows(rows, fit_intercept, powers):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=public_rows())
 def test_files_keep_the_fingerprint(rows, tmp_path_factory):
     public = PublicMoments.from_rows(rows)
