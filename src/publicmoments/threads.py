@@ -1,16 +1,19 @@
-"""Holding the linear algebra to one thread."""
+"""Working in threads, and holding the linear algebra to one."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["single_threaded", "threads_for"]
+__all__ = ["side_by_side", "single_threaded", "threads_for"]
+
+Result = TypeVar("Result")
 
 LARGE_MATRIX = 256
 """Matrices of fewer columns are worked on by one thread: others would mostly wait for it."""
@@ -60,6 +63,20 @@ def single_threaded() -> Iterator[None]:
 def threads_for(dimension: int) -> AbstractContextManager[None]:
     """Hold the linear algebra to one thread where its matrices have few columns."""
     return single_threaded() if dimension < LARGE_MATRIX else nullcontext()
+
+
+def side_by_side(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
+    """
+    Do some tasks at the same time and return their results in order.
+
+    The caller does the first: threads that it waited for would start on its own processor, and
+    short waits for each other would keep them there.
+    """
+    if len(tasks) <= 1:
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(len(tasks) - 1) as pool:
+        others = [pool.submit(task) for task in tasks[1:]]
+        return [tasks[0](), *(other.result() for other in others)]
 
 
 @cache

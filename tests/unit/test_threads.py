@@ -1,9 +1,12 @@
-"""The linear algebra has one thread while anybody asks for it."""
+"""Tasks side by side; and the linear algebra has one thread while anybody asks for it."""
+
+import threading
+from functools import partial
 
 import pytest
 
 from publicmoments import threads
-from publicmoments.threads import LARGE_MATRIX, single_threaded, threads_for
+from publicmoments.threads import LARGE_MATRIX, side_by_side, single_threaded, threads_for
 
 
 @pytest.fixture
@@ -45,3 +48,29 @@ def test_only_small_matrices_are_held_to_one_thread(limits):
     with threads_for(LARGE_MATRIX - 1):
         assert limits == [{"limits": 1, "user_api": "blas"}]
     assert limits[1:] == ["lifted"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_tasks_are_done_side_by_side_and_the_caller_does_one(count):
+    # Nobody gets past the barrier before all are there.
+    barrier = threading.Barrier(max(count, 1), timeout=30)
+
+    def task(number):
+        barrier.wait()
+        return number, threading.get_ident()
+
+    done = side_by_side([partial(task, number) for number in range(count)])
+    assert [number for number, _ in done] == list(range(count))
+    assert len({who for _, who in done}) == count
+    assert [who for _, who in done[:1]] == [threading.get_ident()] * min(count, 1)
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+def test_an_error_of_any_task_comes_home(bad):
+    def task(number):
+        if number == bad:
+            raise ValueError(f"task {number}")
+        return number
+
+    with pytest.raises(ValueError, match=f"task {bad}"):
+        side_by_side([partial(task, number) for number in range(2)])

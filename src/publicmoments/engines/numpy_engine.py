@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -23,7 +22,7 @@ from publicmoments.rows import (
     largest_square,
     scaled_down,
 )
-from publicmoments.threads import single_threaded
+from publicmoments.threads import side_by_side, single_threaded
 
 __all__ = ["Kind", "add_up"]
 
@@ -88,17 +87,8 @@ def add_up(
             desk = _Desk(rows, recipe, kind, shape)
             return desk.reduced(_only_block(desk, recipe)).astype(np.int64)
         workers = min(threads or os.cpu_count() or 1, -(-rows.n_rows // shape))
-        if workers == 1:
-            return work.share()
-        with ThreadPoolExecutor(workers) as pool:
-            shares = [pool.submit(work.share) for _ in range(workers)]
-            try:
-                total = np.zeros((), dtype=np.int64)
-                for share in shares:
-                    total = total + share.result()
-                return total
-            finally:
-                work.stop()
+        # A thread that came too late has nothing to add, not even a shape.
+        return sum(side_by_side([work.share] * workers), start=np.zeros((), dtype=np.int64))
 
 
 def block_shape(recipe: Recipe, wanted: int | None = None) -> int:
@@ -201,7 +191,14 @@ class _Work:
         self.lock = threading.Lock()
 
     def share(self) -> NDArray[np.int64]:
-        """Sum what this thread gets to."""
+        """Sum what this thread gets to; an error ends the work of the others as well."""
+        try:
+            return self._share()
+        finally:
+            self.stop()
+
+    def _share(self) -> NDArray[np.int64]:
+        """Sum block after block."""
         desk = _Desk(self.rows, self.recipe, self.kind, self.block_rows)
         total, most = np.zeros((), dtype=np.int64), self.recipe.max_block_rows // self.block_rows
         exact: Array | float = 0.0

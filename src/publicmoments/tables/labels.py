@@ -17,6 +17,9 @@ from publicmoments.tables.table import Table
 
 __all__ = ["as_labels"]
 
+WHOLE = "biu"
+"""Kinds of numbers of which none is missing."""
+
 
 def as_labels(y: Any, classes: Sequence[Any], what: str = "y") -> Table:
     """Read a vector of class labels as the positions of the labels among the stated classes.
@@ -80,19 +83,26 @@ def _label_block(source: Any, start: int, stop: int) -> NDArray[np.float64]:
     """Positions of the labels among the classes; NaN where a label is missing."""
     labels, classes, what = source
     part = labels[start:stop]
-    missing = _missing(part)
-    codes = np.where(missing, np.nan, -1.0)
-    present = part[~missing]
-    found = np.full(len(present), -1.0)
-    for code, label in enumerate(classes):
-        found[np.asarray(present == label, dtype=bool)] = code
-    if (found < 0.0).any():
+    if part.dtype.kind in WHOLE:
+        codes = found = _codes(part, classes)
+    else:
+        missing = _missing(part)
+        codes, found = np.full(len(part), np.nan), _codes(part[~missing], classes)
+        codes[~missing] = found
+    if found.min(initial=0.0) < 0.0:
         raise ValueError(
             f"{what} holds labels that are not among classes={classes!r}; state every class "
             "in classes=, or drop such rows"
         )
-    codes[~missing] = found
     return codes.reshape(-1, 1)
+
+
+def _codes(labels: NDArray[Any], classes: tuple[Any, ...]) -> NDArray[np.float64]:
+    """Positions of labels among the classes; -1 where a label is none of them."""
+    codes = np.full(len(labels), -1.0)
+    for code, label in enumerate(classes):
+        codes[np.asarray(labels == label, dtype=bool)] = code
+    return codes
 
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:

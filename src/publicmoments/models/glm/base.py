@@ -13,6 +13,7 @@ from publicmoments.checks import non_negative, positive_integer, share
 from publicmoments.families import Family
 from publicmoments.models.glm.passes import Fitted, Start, fit_laws, fit_passes
 from publicmoments.models.glm.penalty import without_dust
+from publicmoments.models.glm.plan import few_will_do
 from publicmoments.models.glm.spread import glm_parts
 from publicmoments.models.glm.start import make_start
 from publicmoments.models.guarantee import claim, spendable
@@ -35,11 +36,8 @@ Array = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 PASSES_WITH_FIT, PASSES_WITHOUT_FIT, PASSES_OF_LARGE = 5, 6, 3
-"""Default gradients: one more where there is no public fit to start from, and fewer of a large
-table where that fit is good."""
-
-GOOD_FIT = 0.8
-"""Squared error of linear predictors up to which a public fit is good, as it is expected."""
+"""Default gradients: one more where there is no public fit to start from, and three of a large
+table where they will do."""
 
 MISFIT_Z = 5.0
 """Standard errors from which the public data are said not to fit."""
@@ -109,7 +107,7 @@ class GLMEstimator(CoefInference, PrivateEstimator):
             responses=known,
             scale=1.0,
         )
-        passes = self._number_of_passes(start, rows.n_rows)
+        passes = self._number_of_passes(start, rows.n_rows, privacy.to_gdp().mu)
         p, k = design.n_columns, family.n_predictors
         total = spendable(privacy, lambda whole: fit_laws(whole, rows.n_rows, p, k, passes))
         source = noise_source(self.random_state)
@@ -156,14 +154,18 @@ class GLMEstimator(CoefInference, PrivateEstimator):
             return np.ascontiguousarray(solution.T), np.zeros(solution.shape[1])
         return np.ascontiguousarray(solution[:-1].T), solution[-1].copy()
 
-    def _number_of_passes(self, start: Start, n_rows: int) -> int:
+    def _number_of_passes(self, start: Start, n_rows: int, mu: float) -> int:
         """Gradients to release, from public facts."""
         if self.passes != "auto":
             return int(self.passes)
         if start.public_responses is None:
             return PASSES_WITHOUT_FIT
-        good = float(np.trace(start.belief.covariance)) < GOOD_FIT
-        return PASSES_OF_LARGE if good and n_rows >= LARGE_TABLE else PASSES_WITH_FIT
+        belief = start.belief
+        if n_rows >= LARGE_TABLE and few_will_do(
+            start.stage, belief.mean, belief.covariance, n_rows=n_rows, mu=mu
+        ):
+            return PASSES_OF_LARGE
+        return PASSES_WITH_FIT
 
     def _warn_of_misfit(self, fitted: Fitted, public: PublicMoments) -> None:
         """Warn when releases are far from what public data predict."""

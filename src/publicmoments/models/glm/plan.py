@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from publicmoments.models.glm.stage import Stage
 from publicmoments.models.solve import positive_solution
 
-__all__ = ["Curvature", "Radius", "choose_curvature", "choose_radius", "pass_budgets"]
+__all__ = [
+    "Curvature",
+    "Radius",
+    "choose_curvature",
+    "choose_radius",
+    "few_will_do",
+    "pass_budgets",
+]
 
 Array = NDArray[np.float64]
 
@@ -42,6 +49,12 @@ CURVATURE_SHARE = 0.15
 
 WORTH = 0.25
 """A curvature is released if its squared relative error is below this share of the stage's."""
+
+GOOD_FIT = 0.8
+"""Squared error of linear predictors up to which a public fit is good, as it is expected."""
+
+LITTLE_NOISE = 3000.0
+"""Squared budget times rows, for each coefficient, from which noise is little beside sampling."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +189,18 @@ def _less(stage: Stage, whole: Array, kept: Array, matrices: Array) -> Array:
         return stage.squares(kept, matrices, moving=False)
     few = replace(stage, rows=stage.rows[cut], weights=stage.weights[cut])
     return whole - few.squares(1.0 - kept[cut], matrices[cut], moving=False)
+
+
+def few_will_do(stage: Stage, coef: Array, covariance: Array, *, n_rows: int, mu: float) -> bool:
+    """
+    Tell whether three gradients and a curvature are about as good as more gradients.
+
+    From a good public fit, the first gradient comes within the reach of a curvature taken there;
+    where noise is little beside the sampling error, others have nothing left to improve.
+    """
+    good = float(np.trace(covariance)) < GOOD_FIT and mu**2 * n_rows >= LITTLE_NOISE * stage.size
+    share = math.sqrt(CURVATURE_SHARE) * mu
+    return good and choose_curvature(stage, coef, n_rows=n_rows, mu=share) is not None
 
 
 def choose_curvature(stage: Stage, coef: Array, *, n_rows: int, mu: float) -> Curvature | None:

@@ -62,20 +62,27 @@ def test_one_gradient_more_without_public_labels(door, public, gradients):
     assert door.kinds == ["gradient"] * gradients
 
 
-@pytest.mark.parametrize(("n_public", "gradients"), [(8, 5), (3000, 3)])
+@pytest.mark.parametrize(
+    ("n_public", "mu", "gradients"), [(3000, 1000.0, 3), (3000, 1.0, 5), (8, 1000.0, 5)]
+)
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
-def test_fewer_gradients_of_a_large_table_that_public_labels_fit(
-    door, monkeypatch, n_public, gradients
+def test_three_gradients_of_a_large_table_that_public_labels_fit(
+    door, monkeypatch, n_public, mu, gradients
 ):
     rows = np.random.default_rng(3).normal(size=(n_public, D))
     labels = rows @ [1.0, -1.0, 0.5] + np.random.default_rng(4).logistic(size=n_public) > 0
-    public = PublicMoments.from_rows(rows, response=labels.astype(int))
-    assert fitted("logistic", public=public, privacy=GDP(0.1)).n_iter_ == 5
+    given = {
+        "public": PublicMoments.from_rows(rows, response=labels.astype(int)),
+        "privacy": GDP(mu),
+    }
+    assert fitted("logistic", **given).n_iter_ == 5
     monkeypatch.setattr(base, "LARGE_TABLE", N)
     door.passages.clear()
-    assert fitted("logistic", public=public, privacy=GDP(0.1)).n_iter_ == gradients
+    assert fitted("logistic", **given).n_iter_ == gradients
     assert door.kinds.count("gradient") == gradients
-    assert fitted("logistic", public=public, privacy=GDP(0.1), passes=4).n_iter_ == 4
+    if gradients == 3:
+        assert door.kinds == ["gradient", "curvature", "gradient", "gradient"]
+    assert fitted("logistic", passes=4, **given).n_iter_ == 4
 
 
 @pytest.mark.parametrize("name", ["logistic", "poisson", "gamma", "gaussian"])
