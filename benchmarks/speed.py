@@ -37,6 +37,8 @@ FIELDS = (
     *("work", "reference", "threads", "ours_s", "reference_s", "ratio"),
     *("low", "high", "limit", "note"),
 )
+PAUSE = 0.1
+"""Threads of linear algebra look out for more work for a while, which the next one would feel."""
 Line = dict[str, Any]
 
 
@@ -48,8 +50,9 @@ def take_turns(pair: Pair, threads: int, repeats: int) -> dict[str, Any]:
     with threadpool_limits(threads):
         pair.ours(), pair.theirs()
         for _ in range(repeats):
-            theirs.append(seconds(pair.theirs))
-            ours.append(seconds(pair.ours))
+            for times, work in ((theirs, pair.theirs), (ours, pair.ours)):
+                time.sleep(PAUSE)
+                times.append(seconds(work))
     ratio = float(np.median(ours) / np.median(theirs))
     low, high = np.quantile(np.array(ours) / np.array(theirs), [0.25, 0.75])
     return dict(

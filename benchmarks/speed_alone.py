@@ -107,7 +107,7 @@ def noise_seconds(count: int) -> float:
 
 def slope() -> float:
     """Fitted exponent of the time of a moment pass over n, 2n, 4n and 8n rows."""
-    sizes = np.array([1, 2, 4, 8]) * 200_000
+    sizes = np.array([1, 2, 4, 8]) * 400_000
     speed_work.MOMENTS = dict.fromkeys(((int(n), 20) for n in sizes), 0.0)
     pairs = [make() for make in speed_work.moment_pairs(2)]
     times = np.array(

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from threadpoolctl import ThreadpoolController
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 __all__ = ["side_by_side", "single_threaded", "threads_for"]
 
@@ -82,4 +83,6 @@ def side_by_side(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
 @cache
 def _libraries() -> ThreadpoolController:
     """Find the linear algebra libraries once: the search takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
     return ThreadpoolController()

@@ -126,20 +126,18 @@ def run_passes(
     while costs:
         cost = costs.pop(0)
         final = not costs
-        if opening is None or records:
-            recipe, bounds = plan(knowledge, rows.n_rows, cost.mu, final=final)
-        else:
-            recipe, bounds = opening
+        recipe, bounds = opening or plan(knowledge, rows.n_rows, cost.mu, final=final)
         released = measure_gram(rows, recipe, cost, account, source)
         scale = tuple(float(s) for s in knowledge.scale)
-        lesson = read_release(knowledge, released, bounds, final=final)
+        lesson = read_release(knowledge, released, bounds, final=final or opening is not None)
         if not records:
             fit = public_fit(knowledge, lesson, released, bounds)
             if fit.outgrown and costs and restart_passes is not None:
                 costs = GDP(account.remaining).split(*pass_shares(restart_passes))
-            elif opening is not None and not lesson.outgrown.any():
+                lesson = read_release(knowledge, released, bounds, final=False)
+                opening = None
+            elif opening is not None:
                 costs, final = [], True
-                lesson = read_release(knowledge, released, bounds, final=True)
         variances = residual_variances(knowledge, lesson, released, bounds, freedom)
         knowledge = learned(knowledge, lesson, released, bounds, final=final)
         if not final:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +22,7 @@ from publicmoments.privacy.noise_law import (
     VectorNoiseLaw,
     checked_noise_sd,
 )
+from publicmoments.threads import side_by_side
 
 __all__ = [
     "NoiseSource",
@@ -85,12 +86,9 @@ class SystemNoise:
         """
         noise_sd = checked_noise_sd("noise_sd", noise_sd)
         sizes = _chunk_sizes(_checked_count(count))
-        if len(sizes) <= 1:
-            chunks = [_discrete_gaussian(size, noise_sd) for size in sizes]
-        else:
-            with ThreadPoolExecutor(min(len(sizes), os.cpu_count() or 1)) as pool:
-                chunks = list(pool.map(lambda size: _discrete_gaussian(size, noise_sd), sizes))
-        return np.concatenate([np.empty(0, dtype=np.int64), *chunks])
+        workers = min(len(sizes), os.cpu_count() or 1)
+        shares = [partial(_chunks, sizes[worker::workers], noise_sd) for worker in range(workers)]
+        return np.concatenate([np.empty(0, dtype=np.int64), *side_by_side(shares)])
 
     def __repr__(self) -> str:
         """Name the source."""
@@ -281,6 +279,11 @@ def _discrete_gaussian(count: int, noise_sd: float) -> NDArray[np.int64]:
     if draws.shape != (count,):
         raise RuntimeError("the noise sampler returned a vector of the wrong length")
     return draws
+
+
+def _chunks(sizes: list[int], noise_sd: float) -> NDArray[np.int64]:
+    """Draw chunk after chunk, so that an interruption need not wait for all of them."""
+    return np.concatenate([_discrete_gaussian(size, noise_sd) for size in sizes])
 
 
 def _chunk_sizes(count: int) -> list[int]:
