@@ -18,7 +18,7 @@ __all__ = ["PublicFit", "fit_agreement", "moment_agreement", "public_fit"]
 
 Array = NDArray[np.float64]
 
-MOST_DRAWS, LEAST_DRAWS, DRAWN_CELLS = 64, 4, 100_000
+MOST_DRAWS, LEAST_DRAWS, DRAWN_CELLS = 64, 4, 50_000
 """Simulated matched populations, enough for a mean and a spread; wide rows need fewer, for the
 distance of large matrices hardly varies, and could not afford more."""
 

@@ -163,7 +163,8 @@ def choose_radius(
         bent = _less(stage, hessian, kept, information)
         mixed = bent if residuals is None else _less(stage, whole, kept, scores)
         ratio = bent @ inverse
-        lost = _less(stage, whole, kept**2, scores) - ratio @ mixed - mixed @ ratio.T
+        crossed = ratio @ mixed
+        lost = _less(stage, whole, kept**2, scores) - crossed - crossed.T
         lost = lost + ratio @ whole @ ratio.T
         noise_sd = 2.0 * radius * stage.family.slope_limit / (mu * n_rows)
         noise = noise_sd**2 * np.eye(stage.size)
