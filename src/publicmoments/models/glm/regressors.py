@@ -250,7 +250,8 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Share of the absolute penalty, in [0, 1].
     typical_exposure : float, default=1.0
         A public guess at the exposure of a row, also taken as that of public rows. Privacy does not
-        depend on it. It needs an intercept.
+        depend on it; accuracy does, without public counts, where it is wrong by more than a factor
+        of two or three. It needs an intercept.
     fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
         As in `LogisticRegression`.
     ledger, dataset

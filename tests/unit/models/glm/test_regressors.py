@@ -171,8 +171,11 @@ def test_an_unknown_size_of_numbers_is_said_aloud(recwarn):
 
 
 @QUIET
-@pytest.mark.parametrize("public", ["counts", "rows"])
-@pytest.mark.parametrize("typical", [1.0, 5.0])
+@pytest.mark.parametrize(
+    ("public", "typical"),
+    # Public counts say what a typical exposure would; without, a guess may be wrong by two.
+    [("counts", 1.0), ("counts", 5.0), ("rows", 2.5), ("rows", 5.0), ("rows", 10.0)],
+)
 def test_exposures(public, typical):
     exposure = np.random.default_rng(6).uniform(2.0, 8.0, size=N)
     model = PoissonRegressor(**chosen(public=PUBLIC[public], typical_exposure=typical))
@@ -182,6 +185,14 @@ def test_exposures(public, typical):
     np.testing.assert_allclose(
         model.predict(X, exposure=exposure), model.predict(X) * exposure, rtol=1e-12
     )
+
+
+@QUIET
+def test_a_typical_exposure_that_is_far_off_costs_accuracy_only():
+    exposure = np.random.default_rng(6).uniform(2.0, 8.0, size=N)
+    model = PoissonRegressor(**chosen(typical_exposure=0.1))
+    model = checked(model.fit(X, counts(X, exposure=exposure), exposure=exposure))
+    assert np.abs(model.coef_).max() < 10.0
 
 
 def test_exposures_may_be_series():
