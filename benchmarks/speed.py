@@ -178,7 +178,8 @@ def page() -> None:
     if device.exists():
         with device.open(newline="") as file:
             figures = list(csv.DictReader(file))
-        text += ["", "## On a GPU", "", f"{figures[0]['library']}; float64; the bare product is"]
+        made = f"{figures[0]['library']}, {figures[0]['made']}"
+        text += ["", "## On a GPU", "", f"{made}; float64; the bare product is"]
         text += ["`X.T @ X` by cuBLAS in the same run (`python benchmarks/device.py`).", ""]
         text += [
             "| rows | columns | bare, ms | ours, ms | ratio | beyond the input, MiB | at most |"

@@ -1,4 +1,4 @@
-"""Figures of `benchmarks/speed.py` that need no reference: memory, noise, growth, start-up."""
+"""Figures of `benchmarks/speed.py` that need no reference: memory, noise, growth, clusters, start-up."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import speed_clusters
 import speed_work
 
 MIB = 2**20
@@ -30,6 +31,8 @@ def figures() -> Iterator[tuple[str, str, str]]:
         yield f"{count:,} noise integers", f"{noise_seconds(count):.3g} s", f"{limit} s"
     yield "exponent of the time in the number of rows", f"{slope():.3f}", "1.0 +- 0.1"
     yield "rows a second and core, moment pass with 100 columns", f"{rate():,.0f}", ""
+    for what, figure in speed_clusters.rates():
+        yield what, figure, ""
     yield from one_release_many_models()
     yield "import publicmoments", f"{import_seconds():.3g} s", "0.4 s"
     yield from diffprivlib()
