@@ -19,14 +19,14 @@ def rates() -> Iterator[tuple[str, str]]:
     cores = os.cpu_count() or 1
     if not speed_work.PARQUET.exists():
         speed_work.write_parquet(speed_work.PARQUET, speed_work.PARQUET_ROWS)
-    for name, source in (("one process", in_process), ("Dask", dask), ("Spark", spark)):
+    sources = {"one process": in_process, "Dask": dask}
+    if shutil.which("java"):
+        sources["Spark"] = spark
+    for name, source in sources.items():
         with source(cores) as opened:
             rate = speed_work.PARQUET_ROWS / fastest(opened) / cores
-        columns = f"{speed_work.PARQUET_COLUMNS} columns"
-        yield (
-            f"rows a second and core, {name}, one pass over Parquet with {columns}",
-            f"{rate:,.0f}",
-        )
+        what = f"one pass over Parquet with {speed_work.PARQUET_COLUMNS} columns"
+        yield f"rows a second and core, {name}, {what}", f"{rate:,.0f}"
 
 
 def fastest(source: Callable[[], Any]) -> float:
