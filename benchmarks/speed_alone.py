@@ -1,4 +1,4 @@
-"""Figures of `benchmarks/speed.py` that need no reference: memory, noise, growth, clusters, start-up."""
+"""Figures of `benchmarks/speed.py` without a reference: memory, noise, growth, clusters."""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
         Makes the noise reproducible. Such a fit has no privacy guarantee, and its card says so.
     passes : "auto" or int, default="auto"
         Passes over the rows. Each subtracts the fit so far and has less noise for it, at the same
-        total budget. "auto" is 2 with a public fit to start from and 4 without.
+        total budget. "auto" is 2 with a public fit to start from and 4 without, or 1 where the
+        table is large and one will do.
     anchor : bool, default=True
         Whether public moments and the public fit count as evidence about the private population.
         Set False if the populations are known to differ; they then serve as coordinates only.

@@ -56,7 +56,8 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
     random_state : int, numpy RandomState or Generator, optional
         Makes the noise reproducible. Such a fit has no privacy guarantee, and its card says so.
     passes : "auto" or int, default="auto"
-        Gradients to release: 5 with public labels to start from and 6 without.
+        Gradients to release: "auto" is 5 with public labels to start from and 6 without, or 3 where
+        the table is large and they will do.
     anchor : bool, default=True
         Whether public data count as evidence about the private population. Set False if the
         populations are known to differ; they then serve as coordinates only.
