@@ -233,7 +233,8 @@ def test_typical_values_do_not_matter_where_rows_have_none():
     plain = poisson(0.1, True, X, y, np.ones(len(X)))
     for model in (
         PoissonRegressor(0.1, typical_exposure=3.0, **chosen),
-        GLM(Poisson(), 0.1, typical_offset=-1.0, **chosen),
+        GLM(Poisson(), 0.1, typical_offset=-0.5, **chosen),
+        GLM(Poisson(), 0.1, typical_offset=1.0, **chosen),
     ):
         assert relative_error(model.fit(X, y), plain) < 1e-5
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
+from publicmoments.blocks import ROW_MULTIPLE
 from publicmoments.engines import sum_gram, sum_total
-from publicmoments.engines.numpy_engine import ROW_MULTIPLE
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise_law import vector_noise_law
 from publicmoments.privacy.sensitivity import squared_gram_sensitivity

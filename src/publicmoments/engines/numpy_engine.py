@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from publicmoments.blocks import ROW_MULTIPLE, SMALL_DIMENSION, rows_at_once
 from publicmoments.rows import (
     Block,
     PrivateRows,
@@ -29,19 +30,10 @@ __all__ = ["Kind", "add_up"]
 Array = NDArray[np.float64]
 Kind = Literal["gram", "total"]
 
-BLOCK_CELLS, LEAST_ROWS = 2**17, 1152
-"""Cells of a block, so that it and its temporaries stay in cache; and rows it has in any case, for
-products of shorter ones would be slow."""
-
-SMALL_DIMENSION, SMALL_PRODUCT, SMALL_ROWS = 16, 10**6, 20_000
+SMALL_PRODUCT = 10**6
 """Multiplications up to which linear algebra has a faster way for small matrices, if it does not
 notice that a matrix is multiplied by its own transpose: a row of zeros keeps it from that. Blocks
-of short rows have about so many, for threads get in each other's way at every call, and are
-multiplied in several such parts by one call."""
-
-ROW_MULTIPLE = 192
-"""Rows of a block are a multiple of this, and so of 64 and of 24: kernels of the linear algebra
-work on 4 to 64 rows at a time, and a ragged edge would meet other arithmetic than the rest."""
+of short rows are multiplied in several such parts by one call."""
 
 
 def add_up(
@@ -94,26 +86,16 @@ def add_up(
 def block_shape(recipe: Recipe, wanted: int | None = None) -> int:
     """Rows of a block: whole multiples, as far as sums over a block stay exact."""
     if wanted is None:
-        p = recipe.dimension
-        if p <= SMALL_DIMENSION:
-            wanted = round(SMALL_ROWS / _small_part(p)) * _small_part(p)
-        else:
-            wanted = max(BLOCK_CELLS // p, LEAST_ROWS)
-        wanted = min(wanted, recipe.n_rows)
+        wanted = min(rows_at_once(recipe.dimension), recipe.n_rows)
     multiples = max(1, -(-wanted // ROW_MULTIPLE))
     return ROW_MULTIPLE * min(multiples, recipe.max_block_rows // ROW_MULTIPLE)
 
 
-def _small_part(p: int) -> int:
-    """Rows whose product is a small one, p numbers in each."""
-    return min(SMALL_PRODUCT // (p * (p + 1)), SMALL_ROWS) // ROW_MULTIPLE * ROW_MULTIPLE
-
-
 def _parts(p: int, block_rows: int) -> int:
-    """Equal parts that a block is multiplied in."""
+    """Equal parts that a block is multiplied in: small ones, where rows are short."""
     if p > SMALL_DIMENSION:
         return 1
-    fewest = -(-block_rows // _small_part(p))
+    fewest = -(-block_rows * p * (p + 1) // SMALL_PRODUCT)
     return next(parts for parts in range(fewest, block_rows + 1) if block_rows % parts == 0)
 
 

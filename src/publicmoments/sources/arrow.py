@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from publicmoments.blocks import rows_at_once
 from publicmoments.sources.extras import needed
 from publicmoments.sources.frame import Frame, Work
 from publicmoments.sources.kinds import ColumnType, arrow_type, polars_type
@@ -19,8 +20,8 @@ from publicmoments.sources.spool import Spool
 
 __all__ = ["DatasetFrame", "StreamFrame", "open_arrow", "open_lazy", "open_path", "piece_rows"]
 
-PROCESSOR_CELLS, MOST_CELLS = 3 * 2**15, 2**21
-"""Cells of a piece: most of a block for each processor, and never more than 16 MiB in float64."""
+MOST_CELLS = 2**21
+"""Cells that a piece has at most: 16 MiB in float64."""
 
 LEAST_ROWS = 2**10
 """Rows that a piece has in any case."""
@@ -65,9 +66,9 @@ def open_lazy(data: Any) -> Frame:
 
 
 def piece_rows(n_columns: int) -> int:
-    """Rows of a piece with so many columns."""
-    cells = min(PROCESSOR_CELLS * (os.cpu_count() or 1), MOST_CELLS)
-    return max(cells // max(n_columns, 1), LEAST_ROWS)
+    """Rows of a piece with so many columns: a block for each processor, an intercept included."""
+    blocks = rows_at_once(n_columns + 1) * (os.cpu_count() or 1)
+    return max(min(blocks, MOST_CELLS // max(n_columns, 1)), LEAST_ROWS)
 
 
 @dataclass(frozen=True, eq=False)

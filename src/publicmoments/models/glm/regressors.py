@@ -47,7 +47,8 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Share of the absolute penalty, in [0, 1].
     typical_offset : float, default=0.0
         A public guess at the offset of a row: what it says of public rows, which have none, and of
-        the size of the linear predictor. Privacy does not depend on it. It needs an intercept.
+        the size of the linear predictor. Privacy does not depend on it; accuracy does, without
+        public responses, where means are wrong by more than a factor of two. It needs an intercept.
     fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
         As in `LogisticRegression`.
     ledger, dataset
@@ -251,7 +252,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
     typical_exposure : float, default=1.0
         A public guess at the exposure of a row, also taken as that of public rows. Privacy does not
         depend on it; accuracy does, without public counts, where it is wrong by more than a factor
-        of two or three. It needs an intercept.
+        of two. It needs an intercept.
     fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
         As in `LogisticRegression`.
     ledger, dataset
