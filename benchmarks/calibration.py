@@ -289,7 +289,7 @@ INTRODUCTION = (
 def page(cells: list[Cell], made: list[str]) -> str:
     """The comparison as a page of the documentation."""
     lines = ["# Calibration of the planner", "", *INTRODUCTION, ""]
-    lines += [f"Made by `{one}`." for one in made]
+    lines += [f"Made by `{one}`." for one in dict.fromkeys(made)]
     lines += ["", "## Cells beyond the goal", "", *summary(cells)]
     for metric, (title, _) in METRICS.items():
         lines += ["", f"## {title[0].upper()}{title[1:]}", ""]

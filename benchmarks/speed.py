@@ -35,7 +35,7 @@ FOLDER = Path("results/speed")
 PAGE, PLOT = Path("docs/speed.md"), Path("docs/images/speed.png")
 FIELDS = (
     *("work", "reference", "threads", "ours_s", "reference_s", "ratio"),
-    *("low", "high", "limit", "note"),
+    *("low", "high", "limit", "note", "turns"),
 )
 PAUSE = 0.1
 """Threads of linear algebra look out for more work for a while, which the next one would feel."""
@@ -60,7 +60,7 @@ def take_turns(pair: Pair, threads: int, repeats: int) -> dict[str, Any]:
             FIELDS,
             (
                 *(pair.work, pair.reference, threads, np.median(ours), np.median(theirs), ratio),
-                *(low, high, pair.limit or "", pair.note),
+                *(low, high, pair.limit or "", pair.note, repeats),
             ),
             strict=True,
         )
@@ -156,15 +156,15 @@ def page() -> None:
         "",
         f"Made by `python benchmarks/speed.py run`; {made}.",
         "",
-        "| work | reference | threads | ours, s | ratio | quartiles | at most |",
-        "| --- | --- | --: | --: | --: | --: | --: |",
+        "| work | reference | threads | turns | ours, s | ratio | quartiles | at most |",
+        "| --- | --- | --: | --: | --: | --: | --: | --: |",
     ]
     for one in lines:
         ratio, limit = float(one["ratio"]), one["limit"]
         star = "*" if limit and ratio > float(limit) else ""
         text.append(
             f"| {one['work']} ({one['note']}) | {one['reference']} | {one['threads']} | "
-            f"{float(one['ours_s']):.3g} | {ratio:.2f}{star} | "
+            f"{one['turns']} | {float(one['ours_s']):.3g} | {ratio:.2f}{star} | "
             f"{float(one['low']):.2f} to {float(one['high']):.2f} | {limit} |"
         )
     text += ["", "A star marks a ratio above its limit.", "", "![Ratios](images/speed.png)"]

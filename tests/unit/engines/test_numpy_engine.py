@@ -1,6 +1,7 @@
 """Summing block by block: the right sum, in little memory, of as many rows as were promised."""
 
 import gc
+import time
 import tracemalloc
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from publicmoments.blocks import ROW_MULTIPLE
-from publicmoments.engines import ExactGram, sum_gram
+from publicmoments.engines import ExactGram, numpy_engine, sum_gram
 from publicmoments.engines.numpy_engine import block_shape
 from publicmoments.rows import InvalidRows
 from tests.helpers import block_rows
@@ -96,6 +97,24 @@ def test_blocks_of_short_rows_are_multiplied_in_parts(make_rows, make_recipe, p,
     expected = np.diag([x * x * count for count in counts] + [y * y * n_rows])
     expected[p, :p] = expected[:p, p] = [x * y * count for count in counts]
     assert gram.tolist() == expected.tolist()
+
+
+def test_an_error_in_one_thread_ends_the_work_of_the_others(make_rows, make_recipe, monkeypatch):
+    begun = []
+
+    def failing(desk, start, stop):
+        begun.append(start)
+        if start == 0:
+            raise InvalidRows("bad")
+        time.sleep(0.01)
+        return np.zeros((3, ROW_MULTIPLE))
+
+    monkeypatch.setattr(numpy_engine._Desk, "integers", failing)
+    n_rows = 200 * ROW_MULTIPLE
+    rows, recipe = make_rows(np.ones((n_rows, 2)), np.ones(n_rows)), make_recipe(n_rows=n_rows)
+    with pytest.raises(InvalidRows, match="bad"):
+        sum_gram(rows, recipe, block_rows=ROW_MULTIPLE, threads=4)
+    assert len(begun) < 20
 
 
 @pytest.mark.parametrize("n_rows", [9, 11])
