@@ -126,7 +126,7 @@ def ridge_card(
     """Write the privacy card of a ridge fit; everything on it is public or released."""
     q = measured.knowledge.coef.shape[1]
     return Card(
-        **claim(measured.records, total, privacy, measured.private),
+        **claim([*measured.records, *measured.held_back], total, privacy, measured.private),
         n_rows=n_rows,
         n_features=n_features,
         n_responses=q,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -16,6 +17,7 @@ from publicmoments.planner.bounds import Bounds, BoundsRequest, pass_shares
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
+from publicmoments.privacy.rounding import float_above
 from publicmoments.release import NoiseSource, PrivateRows, grid_bound, measure_gram
 
 __all__ = ["LARGE_TABLE", "Measured", "PassRecord", "pass_laws", "run_passes"]
@@ -39,6 +41,23 @@ class PassRecord:
     noise_sd: float
 
 
+@dataclass(frozen=True)
+class HeldBack:
+    """
+    Budget that another first release would have spent.
+
+    Whether it is spent is decided by a release, so that no claim may be smaller for its sake.
+    """
+
+    cost: GDP
+    law: NoiseLaw
+
+    @property
+    def rho(self) -> float:
+        """What it would have cost, rounded up."""
+        return float_above(Fraction(self.cost.mu) ** 2 / 2)
+
+
 @dataclass(frozen=True, eq=False)
 class Measured:
     """
@@ -46,7 +65,7 @@ class Measured:
 
     ``priors`` are the beliefs that were conditioned on the passes: those before the first one or,
     for responses that were started again, those before the next. ``variances`` are those of the
-    responses about the fit.
+    responses about the fit. ``held_back`` is budget that was not needed.
     """
 
     knowledge: Knowledge
@@ -55,6 +74,7 @@ class Measured:
     records: tuple[PassRecord, ...]
     public_fit: PublicFit
     private: bool
+    held_back: tuple[HeldBack, ...] = ()
 
 
 def pass_laws(total: GDP, n_rows: int, dimension: int, passes: int) -> list[NoiseLaw]:
@@ -108,9 +128,9 @@ def run_passes(
 
     **Why.** A pass subtracts the fit so far, so that its rows are residuals: their scale, and with
     it the noise, falls from pass to pass. In a large table the first pass may leave no noise to
-    speak of; the rest of the budget then stays unspent. Each recipe, and whether there is another,
-    depends on public inputs and on earlier releases only, which adaptive composition covers. The
-    account would refuse an overdraft.
+    speak of; the rest of the budget is then held back, and claimed all the same. Each recipe, and
+    whether there is another, depends on public inputs and on earlier releases only, which adaptive
+    composition covers. The account would refuse an overdraft.
     """
     plan = partial(plan_pass, fit_intercept=rows.fit_intercept, request=request)
     costs = account.total.split(*pass_shares(passes))
@@ -121,6 +141,7 @@ def run_passes(
         if bounds.noise <= LITTLE_NOISE * len(knowledge.coef) / rows.n_rows:
             costs, opening = [alone, rest], (recipe, bounds)
     records: list[PassRecord] = []
+    held_back: tuple[HeldBack, ...] = ()
     priors = list(knowledge.beliefs)
     freedom = knowledge.effective_n - len(knowledge.coef)
     while costs:
@@ -138,6 +159,9 @@ def run_passes(
                 opening = None
             elif opening is not None:
                 costs, final = [], True
+                dimension = recipe.dimension
+                bound = grid_bound(rows.n_rows, dimension)
+                held_back = (HeldBack(rest, gram_noise_law(bound, dimension, rest.mu)),)
         variances = residual_variances(knowledge, lesson, released, bounds, freedom)
         knowledge = learned(knowledge, lesson, released, bounds, final=final)
         if not final:
@@ -146,4 +170,6 @@ def run_passes(
         records.append(
             PassRecord(bounds, scale, cost, released.law, released.rho, released.diagonal_sd)
         )
-    return Measured(knowledge, tuple(priors), variances, tuple(records), fit, source.private)
+    return Measured(
+        knowledge, tuple(priors), variances, tuple(records), fit, source.private, held_back
+    )

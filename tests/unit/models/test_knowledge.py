@@ -153,6 +153,11 @@ def test_a_large_table_is_read_once_where_noise_vanishes(monkeypatch, mu, expect
     assert len(model.card_.passes) == expected
     share = passes_module.ALONE if expected == 1 else 1 / 3
     assert model.card_.passes[0].mu == pytest.approx(mu * math.sqrt(share))
+    # A release decides whether the rest is used: the claim is that of a fit that used it.
+    full = Ridge(privacy=GDP(mu), public=public, passes=2, random_state=0).fit(X, y).card_
+    assert model.card_.rho == pytest.approx(mu**2 / 2, rel=1e-9)
+    assert model.card_.rho >= full.rho * (1 - 1e-12)
+    assert model.card_.extra_tv == pytest.approx(full.extra_tv, rel=1e-6)
     assert Ridge(privacy=GDP(mu), public=public, passes=2).fit(X, y).card_.passes[1:] != ()
     # Public responses of another kind show in the first pass, and the rest of the budget is spent.
     other = PublicMoments.from_rows(B, response=1e-3 * rng.normal(size=200))
