@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["ROW_MULTIPLE", "SMALL_DIMENSION", "SMALL_ROWS", "rows_at_once"]
 
-BLOCK_CELLS, LEAST_ROWS = 2**17, 1152
+BLOCK_CELLS, LEAST_ROWS = 2**18, 1152
 """Cells of a block, so that it and its temporaries stay in cache; and rows it has in any case, for
 products of shorter ones would be slow."""
 
@@ -24,7 +24,7 @@ def rows_at_once(dimension: int) -> int:
     Examples
     --------
     >>> rows_at_once(4), rows_at_once(50), rows_at_once(1000)
-    (20160, 2688, 1152)
+    (20160, 5376, 1152)
     """
     if dimension <= SMALL_DIMENSION:
         return SMALL_ROWS

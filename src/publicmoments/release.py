@@ -33,6 +33,7 @@ from publicmoments.privacy.noise_law import (
     vector_noise_law,
 )
 from publicmoments.rows import (
+    CoarseTotalRecipe,
     Factor,
     GramRecipe,
     PrivateRows,
@@ -40,12 +41,12 @@ from publicmoments.rows import (
     RowRecipe,
     TotalRecipe,
     finest_grid,
-    finest_total_grid,
     squared_bound,
 )
 from publicmoments.tables import Table
 
 __all__ = [
+    "CoarseTotalRecipe",
     "Factor",
     "GramLaw",
     "GramRecipe",
@@ -273,9 +274,9 @@ def gram_grid_bound(n_rows: int, dimension: int) -> int:
     return int(4 ** finest_grid(n_rows, dimension))
 
 
-def total_grid_bound(n_rows: int) -> int:
-    """Squared norm that bounds the integer rows of every `TotalRecipe` for this many rows."""
-    return int(4 ** finest_total_grid(n_rows))
+def total_grid_bound(n_rows: int, kind: type[TotalRecipe] = TotalRecipe) -> int:
+    """Squared norm that bounds the integer rows of every recipe of this kind for so many rows."""
+    return int(4 ** kind.bits_for(n_rows))
 
 
 def private_rows(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import ElasticNet
 
 from publicmoments.models.knowledge import Knowledge
 
@@ -127,6 +126,9 @@ def elastic_net_coef(
     if alpha * l1_ratio == 0.0:
         matrix = root.T @ root + ridge * np.eye(len(root))
         return np.asarray(np.linalg.solve(matrix, root.T @ target))
+    # Imported late: few models need it, and it takes a dozen MiB.
+    from sklearn.linear_model import ElasticNet
+
     # scikit-learn divides the squares by the number of rows; undone by scaling the rows.
     size = np.sqrt(len(root))
     model = ElasticNet(

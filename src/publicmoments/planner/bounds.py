@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,10 +153,10 @@ class _Candidates:
     weight: Array
     radius: Array
 
-    def room(self, norms: Array, those: Any = slice(None)) -> Array:
-        """Limit, by each or by some, on the response in rows of the given bounded norms."""
-        squared = np.maximum(self.radius[those, None] ** 2 - norms**2, 0.0)
-        return np.asarray(np.sqrt(squared) / self.weight[those, None])
+    def room(self, norms: Array) -> Array:
+        """Limit, by each, on the response in rows of the given bounded norms."""
+        squared = np.maximum(self.radius[:, None] ** 2 - norms**2, 0.0)
+        return np.asarray(np.sqrt(squared) / self.weight[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,16 +362,33 @@ def _cut_by_rows(rows: Array, residuals: Array, candidates: _Candidates) -> _Cut
         c = np.minimum(1.0, x_radius / norms)
         cut.kept[those] = c**2 @ norms**2 / count / p
         cut.second[those] = c**4 @ norms**2 / count / p
-        shorter = candidates.room(c * norms, those)
-        shorter /= c * lengths
-        np.minimum(shorter, 1.0, out=shorter)
-        cut.inside[those] = np.mean(shorter >= 1.0, axis=1)
-        shorter *= -(c**2)
-        lost_share = np.add(shorter, 1.0, out=shorter)
-        mean = lost_share @ slopes / count
+        some, left = _left_of_responses(candidates, those, c, norms, lengths)
+        cut.inside[those] = 1.0 - np.count_nonzero(left < 1.0, axis=1) / count
+        left *= -(c[some] ** 2)
+        lost_share = np.add(left, 1.0, out=left)
+        mean = lost_share @ slopes[some] / count
         cut.lost_mean[those] = np.sum(mean**2, axis=1) / residuals.shape[1]
-        cut.lost[those] = np.square(lost_share, out=lost_share) @ slopes_squared / count
+        cut.lost[those] = np.square(lost_share, out=lost_share) @ slopes_squared[some] / count
     return cut
+
+
+def _left_of_responses(
+    candidates: _Candidates, those: NDArray[np.intp], c: Array, norms: Array, lengths: Array
+) -> tuple[NDArray[np.intp], Array]:
+    """
+    Share of their responses that candidates of one radius leave to rows scaled by c.
+
+    Returns
+    -------
+    tuple
+        The rows that any of them changes, mostly few, and the shares, of shape (candidates, rows).
+    """
+    radii, which = np.unique(candidates.radius[those], return_inverse=True)
+    weights, heaviest = candidates.weight[those], np.zeros(len(radii))
+    np.maximum.at(heaviest, which, weights)
+    room = np.sqrt(np.maximum(radii[:, None] ** 2 - (c * norms) ** 2, 0.0)) / (c * lengths)
+    some = np.flatnonzero((c < 1.0) | (room < heaviest[:, None]).any(axis=0))
+    return some, np.minimum(room[which[:, None], some] / weights[:, None], 1.0)
 
 
 def _student_points(p: int) -> tuple[Array, Array, Array]:

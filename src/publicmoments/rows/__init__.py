@@ -3,13 +3,13 @@
 from publicmoments.rows.grid import (
     Block,
     finest_grid,
-    finest_total_grid,
     scaled_down,
     squared_bound,
 )
 from publicmoments.rows.precision import largest_entry, largest_square
 from publicmoments.rows.recipe import Recipe, RowRecipe, shortened
 from publicmoments.rows.scaled import (
+    CoarseTotalRecipe,
     Factor,
     GramRecipe,
     ScaledRecipe,
@@ -21,6 +21,7 @@ from publicmoments.rows.source import InvalidRows, PrivateRows
 
 __all__ = [
     "Block",
+    "CoarseTotalRecipe",
     "Factor",
     "GramRecipe",
     "InvalidRows",
@@ -31,7 +32,6 @@ __all__ = [
     "TotalRecipe",
     "WhitenedRows",
     "finest_grid",
-    "finest_total_grid",
     "largest_entry",
     "largest_square",
     "scaled_down",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from publicmoments.privacy.noise_law import ENTRY_LIMIT
 __all__ = [
     "EXACT_FLOAT_BITS",
     "Block",
+    "certain_square",
+    "coarse_total_grid",
     "finest_grid",
     "finest_total_grid",
     "on_grid",
@@ -28,6 +31,9 @@ PRODUCT_BITS = 16
 
 TOTAL_BITS = 26
 """A radius of 2^26 grid units where the rows themselves are summed: squared norms are exact."""
+
+COARSE_TOTAL_BITS = 20
+"""A radius of 2^20 grid units where that is enough: float32 holds such integers."""
 
 EXACT_FLOAT_BITS = 53
 """Integers up to 2^53 are exact in float64, whatever the order of their sum."""
@@ -58,6 +64,11 @@ def finest_total_grid(n_rows: int) -> int:
     return min(TOTAL_BITS, room.bit_length() - 1)
 
 
+def coarse_total_grid(n_rows: int) -> int:
+    """Bits of a coarser grid for the same, where that is enough."""
+    return min(COARSE_TOTAL_BITS, finest_total_grid(n_rows))
+
+
 def squared_bound(bits: int, dimension: int) -> int:
     """Square of 2^bits grid units plus what rounding adds."""
     return math.ceil((2.0**bits + rounding_reach(dimension)) ** 2)
@@ -66,6 +77,17 @@ def squared_bound(bits: int, dimension: int) -> int:
 def rounding_reach(dimension: int) -> float:
     """Return how far rounding can move a vector, in grid units, with a margin for float errors."""
     return math.sqrt(dimension) / 2 + 1e-6
+
+
+def certain_square(l2_bound_squared: int, dimension: int, dtype: Any) -> float:
+    """
+    Squared norm up to which integers are seen to be within the bound.
+
+    In float64 sums of squares are exact; in float32 one of k squares is off by less than k 2^-23 of
+    itself.
+    """
+    doubt = 0.0 if dtype == np.float64 else (dimension + 8) * 2.0**-23
+    return l2_bound_squared * (1.0 - doubt)
 
 
 def scaled_down(design: NDArray[np.float64], limit: float = LARGE) -> NDArray[np.float64]:
@@ -117,17 +139,16 @@ def on_grid(rows: Block, l2_bound_squared: int) -> Block:
     exact integer, is at most the bound.
 
     **Why.** Sums of squares are exact in float64 up to 2^53, and beyond that the row is far above
-    the bound in any case. In float32 a sum of k squares is off by less than k 2^-23 of itself, and
-    so is what only a row below the bound less that share can show; all others are looked at in
-    float64. A row above the bound is shortened toward zero; one that would still be above it, or
-    is not a number, becomes zero. The comparisons are written so that NaN counts as above.
+    the bound in any case. In float32 only a row that `certain_square` vouches for is let pass; all
+    others are looked at in float64. A row above the bound is shortened toward zero; one that would
+    still be above it, or is not a number, becomes zero. The comparisons are written so that NaN
+    counts as above.
 
     **Numerics.** Rounding is to the nearest integer: rounding toward zero would shrink the sums.
     """
     np.rint(rows, out=rows)
     squared = np.einsum("ij,ij->j", rows, rows)
-    doubt = 0.0 if rows.dtype == np.float64 else (len(rows) + 8) * 2.0**-23
-    certain = l2_bound_squared * (1.0 - doubt)
+    certain = certain_square(l2_bound_squared, len(rows), rows.dtype)
     # Where one of them is not a number, neither is the largest.
     if not squared.max() <= certain:
         suspects = np.flatnonzero(~(squared <= certain))

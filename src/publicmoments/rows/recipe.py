@@ -228,7 +228,7 @@ class RowRecipe:
     @cached_property
     def dtype(self) -> Any:
         """Float32 where that is precise enough, by public numbers."""
-        return whitening_dtype(self.transform, self.whitener, self.grid_unit, self.grid_bits)
+        return whitening_dtype(self.transform, self.whitener, self.radius, self.grid_bits)
 
     @cached_property
     def _mixing(self) -> Block:

@@ -15,6 +15,8 @@ from publicmoments.checks import positive, positive_integer
 from publicmoments.rows.grid import (
     EXACT_FLOAT_BITS,
     Block,
+    certain_square,
+    coarse_total_grid,
     finest_grid,
     finest_total_grid,
     on_grid,
@@ -23,6 +25,7 @@ from publicmoments.rows.grid import (
 from publicmoments.rows.precision import largest_square, whitening_dtype
 
 __all__ = [
+    "CoarseTotalRecipe",
     "Factor",
     "GramRecipe",
     "ScaledRecipe",
@@ -104,8 +107,9 @@ class ScaledRecipe(ABC):
     **Guarantee.** The squared norm of every integer row is at most `l2_bound_squared`, which is the
     square of ``l2_bound`` in grid units: noise for ``l2_bound`` is noise for the integers, exactly.
 
-    **Why.** Rows are shortened to l2_bound less what rounding can add, a few millionths of it, and
-    `on_grid` enforces the bound on the integers whatever happened before.
+    **Why.** Rows are shortened to l2_bound less what rounding can add, a few millionths of it, so
+    that none needs a second look, and `on_grid` enforces the bound on the integers whatever
+    happened before.
 
     **Numerics.** A row whose factor is not a finite number becomes zero. The predictor of an
     enormous row may be infinite where the factor still is finite: such a row counts.
@@ -168,8 +172,15 @@ class ScaledRecipe(ABC):
     @cached_property
     def dtype(self) -> Any:
         """Float32 where that is precise enough, by public numbers."""
-        unit = min(self.radius, self.l2_bound) / 2.0**self.grid_bits
-        return whitening_dtype(self.whitener.T, self.whitener, unit, self.grid_bits)
+        bound = min(self.radius, self.l2_bound)
+        return whitening_dtype(self.whitener.T, self.whitener, bound, self.grid_bits)
+
+    @cached_property
+    def _most(self) -> float:
+        """Length within the bound, in grid units, despite two errors of single precision."""
+        squared = self.l2_bound_squared
+        doubt = squared - certain_square(squared, self.dimension, self.dtype)
+        return math.sqrt(squared - 2.0 * doubt)
 
     @cached_property
     def _mixing(self) -> Block:
@@ -211,13 +222,20 @@ class ScaledRecipe(ABC):
         """Multiply whitened rows by their factors and put them on the grid; nothing is changed."""
         z = rows.z
         with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
-            predictor = (self.coef.T.astype(self.dtype) @ z).astype(np.float64)
-            factors = self.multipliers(predictor, rows, responses)
+            factors = self.multipliers(self._predictor(z), rows, responses)
             scaled = factors.astype(self.dtype, copy=False)
             products = np.empty((self.dimension, z.shape[1]), z.dtype) if out is None else out
             shape = (*self.coef.shape, z.shape[1])
             np.multiply(z[:, None, :], scaled[None, :, :], out=products.reshape(shape))
             return on_grid(products, self.l2_bound_squared)
+
+    def _predictor(self, z: Block) -> Array:
+        """Linear predictors of whitened rows, of shape (k, rows)."""
+        coef = self.coef.astype(self.dtype)
+        # A matrix times a vector is another sum in long blocks than in short ones.
+        single = coef.shape[1] == 1
+        predictor = np.einsum("ik,ij->kj", coef, z) if single else coef.T @ z
+        return np.asarray(predictor, dtype=np.float64)
 
     def multipliers(self, predictor: Array, rows: WhitenedRows, responses: Array) -> Array:
         """
@@ -246,7 +264,7 @@ class ScaledRecipe(ABC):
         largest = np.abs(factors).max(axis=0)
         factors = factors / largest
         size = np.sqrt(np.einsum("ij,ij->j", factors, factors)) * rows.length
-        most = 2.0**self.grid_bits - rounding_reach(self.dimension)
+        most = self._most - rounding_reach(self.dimension)
         factors *= np.minimum(largest * (kept / self.grid_unit), most / size)
         return np.asarray(factors)
 
@@ -254,15 +272,29 @@ class ScaledRecipe(ABC):
 class TotalRecipe(ScaledRecipe):
     """Rows whose sum is wanted: a gradient, or a cross moment."""
 
+    @staticmethod
+    def bits_for(n_rows: int) -> int:
+        """26 bits, and less beyond about 2^36 rows."""
+        return finest_total_grid(n_rows)
+
     @property
     def grid_bits(self) -> int:
-        """The bound is 2^grid_bits grid units: 26, and less beyond about 2^36 rows."""
-        return finest_total_grid(self.n_rows)
+        """The bound is 2^grid_bits grid units."""
+        return self.bits_for(self.n_rows)
 
     @property
     def max_block_rows(self) -> int:
         """Most rows whose sum in float64 is still exact."""
         return int(2 ** (EXACT_FLOAT_BITS - self.grid_bits))
+
+
+class CoarseTotalRecipe(TotalRecipe):
+    """Rows whose sum is wanted about as precisely as it is known of their population."""
+
+    @staticmethod
+    def bits_for(n_rows: int) -> int:
+        """20 bits, and less beyond about 2^42 rows."""
+        return coarse_total_grid(n_rows)
 
 
 class GramRecipe(ScaledRecipe):

@@ -284,14 +284,18 @@ def _batches_unquoted(batches: Callable[[], Iterator[Any]]) -> Generator[Any]:
     """Yield batches; where Arrow cannot read one, say so without its message."""
     import pyarrow as pa
 
+    pool = pa.default_memory_pool()
     try:
-        yield from batches()
+        for batch in batches():
+            yield batch
+            # Or else pages that were decoded long ago would fill more memory than pieces do.
+            pool.release_unused()
         return
     except pa.ArrowInvalid:
         pass
     finally:
         # The next pass reads in another thread, which would not use what this one leaves behind.
-        pa.default_memory_pool().release_unused()
+        pool.release_unused()
     raise ValueError(_UNREADABLE)
 
 

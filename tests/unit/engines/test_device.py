@@ -8,7 +8,13 @@ import pytest
 
 from publicmoments import GDP, LogisticRegression, PublicMoments, Ridge
 from publicmoments.engines import device, numpy_engine
-from publicmoments.rows import GramRecipe, InvalidRows, PrivateRows, TotalRecipe
+from publicmoments.rows import (
+    CoarseTotalRecipe,
+    GramRecipe,
+    InvalidRows,
+    PrivateRows,
+    TotalRecipe,
+)
 from publicmoments.tables import as_responses, as_table, device_array, device_table, on_device
 
 N, D = 1000, 3
@@ -122,7 +128,10 @@ def test_single_precision_is_widened_first(put, make_recipe, sample):
 
 
 @pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize(("kind", "recipe_kind"), [("total", TotalRecipe), ("gram", GramRecipe)])
+@pytest.mark.parametrize(
+    ("kind", "recipe_kind"),
+    [("total", TotalRecipe), ("total", CoarseTotalRecipe), ("gram", GramRecipe)],
+)
 def test_rows_times_a_factor(put, make_scaled, sample, kind, recipe_kind, k):
     X, y = sample
     Y = np.column_stack([y, -y])[:, :k]

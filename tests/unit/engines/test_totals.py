@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from publicmoments.engines import ExactTotal, sum_gram, sum_total
-from publicmoments.rows import GramRecipe, InvalidRows, TotalRecipe
+from publicmoments.rows import CoarseTotalRecipe, GramRecipe, InvalidRows, TotalRecipe
 from tests.helpers import block_rows
 
 UNIT = 2**23
@@ -18,10 +18,11 @@ def residual(predictor, responses):
 
 
 def reference(rows, recipe) -> list[int]:
-    """Sum over single rows, in Python integers."""
+    """Sum over rows that are each alone in a block, in Python integers."""
     total = [0] * recipe.dimension
+    size = 1 if recipe.dtype == np.float64 else 192
     for start in range(rows.n_rows):
-        row = block_rows(recipe, rows, start, start + 1, 1)[0]
+        row = block_rows(recipe, rows, start, start + 1, size)[0]
         total = [so_far + int(entry) for so_far, entry in zip(total, row, strict=True)]
     return total
 
@@ -30,13 +31,13 @@ def reference(rows, recipe) -> list[int]:
 def crowd(make_rows, make_scaled):
     """A table of several blocks, and a recipe with all its parts in use."""
 
-    def make(n_rows: int, k: int = 1):
+    def make(n_rows: int, k: int = 1, kind=TotalRecipe):
         rng = np.random.default_rng(n_rows)
         rows = make_rows(
             rng.normal(size=(n_rows, 2)), rng.normal(size=(n_rows, k)), fit_intercept=True
         )
         recipe = make_scaled(
-            TotalRecipe,
+            kind,
             p=3,
             k=k,
             whitener=rng.normal(size=(3, 3)),
@@ -66,15 +67,18 @@ def test_hand_computed_sum(make_rows, make_scaled):
 
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("n_rows", [1, 7, 192, 600])
-def test_the_sum_is_that_of_python_integers(crowd, n_rows, k):
-    rows, recipe = crowd(n_rows, k)
+@pytest.mark.parametrize("kind", [TotalRecipe, CoarseTotalRecipe])
+def test_the_sum_is_that_of_python_integers(crowd, n_rows, k, kind):
+    rows, recipe = crowd(n_rows, k, kind)
+    assert recipe.dtype == (np.float64 if kind is TotalRecipe else np.float32)
     assert sum_total(rows, recipe, block_rows=192).exact_total.tolist() == reference(rows, recipe)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 @pytest.mark.parametrize("block_rows", [1, 192, 384, 500, 100_000, None])
-def test_blocks_and_threads_do_not_change_the_sum(crowd, block_rows, threads):
-    rows, recipe = crowd(1000)
+@pytest.mark.parametrize("kind", [TotalRecipe, CoarseTotalRecipe])
+def test_blocks_and_threads_do_not_change_the_sum(crowd, block_rows, threads, kind):
+    rows, recipe = crowd(1000, kind=kind)
     total = sum_total(rows, recipe, block_rows=block_rows, threads=threads)
     assert total.exact_total.tolist() == reference(rows, recipe)
 

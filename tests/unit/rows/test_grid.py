@@ -7,6 +7,7 @@ import pytest
 
 from publicmoments.privacy.noise_law import ENTRY_LIMIT
 from publicmoments.rows.grid import (
+    coarse_total_grid,
     finest_grid,
     finest_total_grid,
     on_grid,
@@ -16,8 +17,8 @@ from publicmoments.rows.grid import (
 )
 
 LARGEST = np.finfo(float).max
-# The bound where products of three entries are summed, and that of totals.
-BOUNDS = [squared_bound(16, 3), 4**26]
+# The bound where products of three entries are summed, and those of totals.
+BOUNDS = [squared_bound(16, 3), 4**20, 4**26]
 
 
 def integers(rows: np.ndarray, l2_bound_squared: int) -> list[list[int]]:
@@ -112,6 +113,7 @@ def test_the_grid_of_totals_is_the_finest_that_fits(n_rows):
 def test_grids_by_hand():
     assert [finest_grid(2**k, 3) for k in (0, 29, 30, 32, 40)] == [16, 16, 15, 14, 10]
     assert [finest_total_grid(2**k) for k in (0, 35, 36, 37, 60)] == [26, 26, 25, 24, 1]
+    assert [coarse_total_grid(2**k) for k in (0, 41, 42, 60)] == [20, 20, 19, 1]
 
 
 @pytest.mark.parametrize("n_rows", [2**61, 2**62, 2**70])

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from publicmoments.privacy.noise_law import ENTRY_LIMIT
-from publicmoments.rows import GramRecipe, TotalRecipe
+from publicmoments.rows import CoarseTotalRecipe, GramRecipe, TotalRecipe, grid
 from publicmoments.rows.grid import rounding_reach, scaled_down
 from tests.helpers import integer_rows
 
-KINDS = [TotalRecipe, GramRecipe]
+KINDS = [TotalRecipe, CoarseTotalRecipe, GramRecipe]
+BITS = {TotalRecipe: 26, CoarseTotalRecipe: 20, GramRecipe: 16}
 LARGEST = np.finfo(float).max
 UNIT = 2**23
 """Grid units in one, for totals with a bound of 8."""
@@ -59,12 +60,20 @@ def test_hand_computed_gram_rows(make_scaled):
     assert rows == [[3 * 8192, 4 * 8192], [round(0.9 * 8192), round(1.2 * 8192)]]
 
 
-@pytest.mark.parametrize(("kind", "bits"), [(TotalRecipe, 26), (GramRecipe, 16)])
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [
+        (TotalRecipe, 2**26),
+        # In single precision the square of a length is taken to be off by (2 + 8) x 2^-23, twice.
+        (CoarseTotalRecipe, 2**20 * (1 - 10 * 2**-23)),
+        (GramRecipe, 2**16 * (1 - 10 * 2**-23)),
+    ],
+)
 @pytest.mark.parametrize("size", [1.7, 3.0, -1e6, 1e150, -1e300, LARGEST])
-def test_long_products_come_to_the_bound_less_what_rounding_adds(make_scaled, kind, bits, size):
+def test_long_products_come_to_the_bound_less_what_rounding_adds(make_scaled, kind, most, size):
     recipe = make_scaled(kind, factor=response, radius=math.inf)
     sign = math.copysign(1.0, size)
-    most = 2**bits - math.sqrt(2) / 2 - 1e-6
+    most = most - math.sqrt(2) / 2 - 1e-6
     assert integers([[3.0, 4.0]], [[size]], recipe) == [
         [round(0.6 * sign * most), round(0.8 * sign * most)]
     ]
@@ -171,7 +180,9 @@ def test_enormous_rows_come_to_the_radius(make_scaled, kind, value):
 def test_enormous_rows_without_a_radius_come_to_the_bound(make_scaled, kind, value):
     recipe = make_scaled(kind, radius=math.inf, whole_predictor=True)
     row = integers([[value, 0.0]], [[0.0]], recipe)[0]
-    assert row == [math.copysign(round(2**recipe.grid_bits - rounding_reach(2)), value), 0]
+    doubt = 0.0 if kind is TotalRecipe else 10 * 2**-23
+    most = 2**recipe.grid_bits * (1 - doubt) - rounding_reach(2)
+    assert row == [math.copysign(round(most), value), 0]
 
 
 def test_an_enormous_row_has_an_enormous_predictor_only_if_whole(make_scaled):
@@ -234,7 +245,7 @@ def test_whitened_rows_can_be_multiplied_again(make_scaled, k):
 @pytest.mark.parametrize("k", [1, 3])
 def test_dimension_and_bounds(make_scaled, kind, k):
     recipe = make_scaled(kind, p=4, k=k, l2_bound=5.0)
-    bits = 26 if kind is TotalRecipe else 16
+    bits = BITS[kind]
     assert (recipe.dimension, recipe.grid_bits) == (4 * k, bits)
     assert recipe.grid_unit == 5.0 / 2**bits
     assert recipe.l2_bound_squared == 4**bits
@@ -244,25 +255,75 @@ def test_dimension_and_bounds(make_scaled, kind, k):
 
 def test_blocks_as_long_as_sums_in_floats_are_exact(make_scaled):
     assert make_scaled(TotalRecipe).max_block_rows == 2**27
+    assert make_scaled(CoarseTotalRecipe).max_block_rows == 2**33
     assert make_scaled(GramRecipe).max_block_rows == 2**21
     assert make_scaled(TotalRecipe, n_rows=2**40).max_block_rows == 2**32
 
 
 @pytest.mark.parametrize("n_rows", [1, 2**29, 2**36 - 1, 2**36, 2**40, 2**50])
 def test_sums_fit_whatever_the_rows_are(make_scaled, n_rows):
-    total, gram = (make_scaled(kind, n_rows=n_rows) for kind in KINDS)
-    assert n_rows * math.isqrt(total.l2_bound_squared) < ENTRY_LIMIT
+    *totals, gram = (make_scaled(kind, n_rows=n_rows) for kind in KINDS)
+    for total in totals:
+        assert n_rows * math.isqrt(total.l2_bound_squared) < ENTRY_LIMIT
+        assert total.max_block_rows * math.isqrt(total.l2_bound_squared) <= 2**53
     assert n_rows * gram.l2_bound_squared < ENTRY_LIMIT
-    assert total.max_block_rows * math.isqrt(total.l2_bound_squared) <= 2**53
     assert gram.max_block_rows * gram.l2_bound_squared <= 2**53
 
 
 def test_grids_are_coarsened_only_for_huge_tables(make_scaled):
     totals = [make_scaled(TotalRecipe, n_rows=2**k).grid_bits for k in (0, 35, 36, 40, 55)]
     assert totals == [26, 26, 25, 21, 6]
+    coarse = [make_scaled(CoarseTotalRecipe, n_rows=2**k).grid_bits for k in (0, 41, 42, 55)]
+    assert coarse == [20, 20, 19, 6]
     grams = [make_scaled(GramRecipe, n_rows=2**k).grid_bits for k in (0, 29, 30, 40)]
     assert grams == [16, 16, 15, 10]
     assert make_scaled(TotalRecipe, n_rows=2**40).grid_unit == 8.0 / 2**21
+
+
+@pytest.mark.parametrize("p", [2, 60, 1000])
+@pytest.mark.parametrize("kind", [CoarseTotalRecipe, GramRecipe])
+def test_rows_at_the_bound_need_no_second_look(make_scaled, monkeypatch, kind, p):
+    # Or else a table of many long rows would take longer than others.
+    def second_look(rows, bound):
+        pytest.fail("rows at the bound are looked at again")
+
+    monkeypatch.setattr(grid, "_enforced", second_look)
+    recipe = make_scaled(kind, p, radius=math.inf)
+    assert recipe.dtype == np.float32
+    X = 1e3 * np.random.default_rng(5).normal(size=(500, p))
+    squared = np.sum(integer_rows(recipe, X, np.zeros((500, 1))) ** 2, axis=1)
+    assert squared.max() <= recipe.l2_bound_squared
+    # Short of the bound by two errors of single precision, and twice by what rounding can move.
+    short = 2 * (p + 8) * 2**-23 + 2 * math.sqrt(p) / 2**recipe.grid_bits
+    assert squared.min() >= recipe.l2_bound_squared * (1 - 1.5 * short)
+
+
+@pytest.mark.parametrize(
+    ("kind", "whitener", "dtype"),
+    [
+        (CoarseTotalRecipe, np.eye(2), np.float32),
+        (TotalRecipe, np.eye(2), np.float64),
+        # Columns that are nearly the same: single precision would show in the sums.
+        (CoarseTotalRecipe, np.linalg.inv([[1.0, 1.0], [0.0, 1e-5]]), np.float64),
+    ],
+)
+def test_single_precision_only_where_the_grid_and_the_whitener_allow(
+    make_scaled, kind, whitener, dtype
+):
+    assert make_scaled(kind, whitener=whitener).dtype == dtype
+
+
+def test_a_coarse_grid_moves_no_mean_by_more_than_a_unit(make_scaled):
+    # Rows of few different values, whose rounding errors do not cancel.
+    rng = np.random.default_rng(6)
+    X, Y = rng.integers(0, 2, size=(4000, 3)) / 3.0, rng.integers(0, 2, size=(4000, 1)) / 7.0
+    coarse, fine = (
+        make_scaled(kind, 3, coef=np.full((3, 1), 0.1), factor=residual, n_rows=4000)
+        for kind in (CoarseTotalRecipe, TotalRecipe)
+    )
+    means = [integer_rows(one, X, Y).mean(axis=0) * one.grid_unit for one in (coarse, fine)]
+    moved = np.abs(means[0] - means[1])
+    assert 0.0 < moved.max() < coarse.grid_unit
 
 
 NOT_POSITIVE = [0.0, -1.0, math.nan, -math.inf]

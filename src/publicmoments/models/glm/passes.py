@@ -19,6 +19,7 @@ from publicmoments.models.glm.plan import (
     Radius,
     choose_curvature,
     choose_radius,
+    gradient_recipe,
     pass_budgets,
 )
 from publicmoments.models.glm.stage import Lesson, Stage
@@ -36,7 +37,6 @@ from publicmoments.release import (
     NoisyGram,
     NoisyTotal,
     PrivateRows,
-    TotalRecipe,
     gram_grid_bound,
     measure_gram,
     measure_total,
@@ -104,9 +104,9 @@ def fit_laws(
     total: GDP, n_rows: int, p: int, k: int, passes: int
 ) -> list[NoiseLaw | VectorNoiseLaw]:
     """Noise laws of the gradients, and of a curvature that may be released among them."""
+    bound = total_grid_bound(n_rows, gradient_recipe(n_rows, total.mu))
     vector = [
-        vector_noise_law(total_grid_bound(n_rows), p * k, cost.mu)
-        for cost in total.split(*pass_budgets(passes))
+        vector_noise_law(bound, p * k, cost.mu) for cost in total.split(*pass_budgets(passes))
     ]
     share = math.sqrt(CURVATURE_SHARE) * total.mu
     return [*vector, gram_noise_law(gram_grid_bound(n_rows, p), p, share)]
@@ -147,7 +147,7 @@ class _Fit:
             residuals=self._public_residuals(),
         )
         family = self.stage.family
-        recipe = TotalRecipe(
+        recipe = gradient_recipe(self.rows.n_rows, self.account.total.mu)(
             self.whitener,
             self.coef.reshape(-1, family.n_predictors),
             Slope(family, scale),

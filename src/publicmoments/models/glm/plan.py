@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from publicmoments.models.glm.stage import Stage
 from publicmoments.models.solve import positive_solution
+from publicmoments.release import CoarseTotalRecipe, TotalRecipe
 
 __all__ = [
     "Curvature",
@@ -17,6 +18,7 @@ __all__ = [
     "choose_curvature",
     "choose_radius",
     "few_will_do",
+    "gradient_recipe",
     "pass_budgets",
 ]
 
@@ -56,6 +58,11 @@ GOOD_FIT = 0.8
 LITTLE_NOISE = 3000.0
 """Squared budget times rows, for each coefficient, from which noise is little beside sampling."""
 
+COARSE_ROWS, COARSE_MU = 2**22, 16.0
+"""Rows and budget up to which gradients are put on a coarse grid. Rounding moves their mean by less
+than a unit, 2^-20 of the bound, even where rows have few different values. Beside the sampling
+error of so many rows that vanishes; beside that of more it might not, nor beside less noise."""
+
 
 @dataclass(frozen=True, eq=False)
 class Radius:
@@ -93,6 +100,11 @@ class Curvature:
 def pass_budgets(passes: int) -> list[float]:
     """Shares of the squared budget: little first, most last."""
     return [GROWTH**k for k in range(passes)]
+
+
+def gradient_recipe(n_rows: int, mu: float) -> type[TotalRecipe]:
+    """Return the kind of recipe for gradients over a table, with a budget for all of them."""
+    return CoarseTotalRecipe if n_rows <= COARSE_ROWS and mu <= COARSE_MU else TotalRecipe
 
 
 def choose_radius(

@@ -183,7 +183,7 @@ def test_the_card_adds_up(name, privacy):
         # What the grid's noise costs is what was charged: rho = (2 bound / sd)^2 / 2 for a sum.
         assert one.rho <= one.mu**2 / 2
         if one.statistic == "gradient":
-            assert one.rho == pytest.approx((2.0**27 / one.noise_sd_grid_units) ** 2 / 2, rel=1e-6)
+            assert one.rho == pytest.approx((2.0**21 / one.noise_sd_grid_units) ** 2 / 2, rel=1e-6)
         else:
             assert one.rho == pytest.approx((2.0**32 / one.noise_sd_grid_units) ** 2, rel=1e-6)
     if isinstance(privacy, ApproxDP):
