@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -165,34 +166,42 @@ def choose_radius(
     penalised = np.linalg.pinv(hessian + stage.full_penalty, hermitian=True)
     sampling = float(np.trace(penalised @ hessian @ penalised)) / n_rows
     misfit = 1.0 / MISFIT_ROWS
+    early = misfit if final else EARLY_MISFIT * misfit
     typical = math.sqrt(float(stage.weights @ (spread * lengths) ** 2))
     radii = [wanted] if wanted is not None else list(typical * np.sqrt(FACTORS))
-    away = min(float(np.trace(covariance)), MOST_AWAY) / stage.size
+    before = float(np.trace(covariance))
+    doubt = stage.untruth_at(coef) * min(before, MOST_AWAY) / stage.size
+
     choices: list[Radius] = []
-    for radius in radii:
-        with np.errstate(divide="ignore"):
-            kept = np.minimum(1.0, radius / (spread * lengths))
+    for kept, alike in _weights_of(radii, spread * lengths):
         bent = _less(stage, hessian, kept, information)
         mixed = bent if residuals is None else _less(stage, whole, kept, scores)
         ratio = bent @ inverse
         crossed = ratio @ mixed
         lost = _less(stage, whole, kept**2, scores) - crossed - crossed.T
         lost = lost + ratio @ whole @ ratio.T
-        noise_sd = 2.0 * radius * stage.family.slope_limit / (mu * n_rows)
-        noise = noise_sd**2 * np.eye(stage.size)
-        early = misfit if final else EARLY_MISFIT * misfit
         jacobian = stage.moved(bent) + stage.full_penalty
-        observed = noise + lost * (1.0 / n_rows + early)
-        observed = observed + stage.untruth_at(coef) * away * jacobian @ jacobian
         gain = covariance @ jacobian
-        left = covariance - gain @ positive_solution(jacobian @ gain + observed, gain.T)
-        error = max(float(np.trace(left)), 0.0)
-        choices.append(
-            Radius(radius, noise_sd, noise + lost * (1.0 / n_rows + misfit), math.sqrt(error))
-        )
+        observed = jacobian @ gain + doubt * jacobian @ jacobian + lost * (1.0 / n_rows + early)
+        for radius in alike:
+            noise_sd = 2.0 * radius * stage.family.slope_limit / (mu * n_rows)
+            noise = noise_sd**2 * np.eye(stage.size)
+            learned = float(np.sum(gain.T * positive_solution(observed + noise, gain.T)))
+            error = math.sqrt(max(before - learned, 0.0))
+            choices.append(Radius(radius, noise_sd, noise + lost * (1.0 / n_rows + misfit), error))
     floor = NEGLIGIBLE * sampling
     least = min(choice.predicted_error**2 for choice in choices) + floor
     return [c for c in choices if c.predicted_error**2 + floor <= SLACK * least][-1]
+
+
+def _weights_of(radii: list[float], sizes: Array) -> Iterator[tuple[Array, list[float]]]:
+    """Weights of rows of some sizes, and the radii that have them: all that cut nothing alike."""
+    longest = float(sizes.max())
+    for radius in radii:
+        if radius < longest:
+            yield np.minimum(1.0, radius / np.maximum(sizes, 1e-300)), [radius]
+    if wide := [radius for radius in radii if radius >= longest]:
+        yield np.ones(len(sizes)), wide
 
 
 def _less(stage: Stage, whole: Array, kept: Array, matrices: Array) -> Array:
@@ -235,15 +244,14 @@ def choose_curvature(stage: Stage, coef: Array, *, n_rows: int, mu: float) -> Cu
     typical = math.sqrt(float(stage.weights @ size**2))
     whole = stage.squares(np.ones(len(size)), information, moving=False)
     choices = []
-    for radius in typical * np.sqrt(FACTORS):
-        with np.errstate(divide="ignore"):
-            kept = np.minimum(1.0, radius / size)
+    for kept, alike in _weights_of(list(typical * np.sqrt(FACTORS)), size):
         expected = _less(stage, whole, kept**2, information)
-        bound = radius**2 * stage.family.curvature_limit
-        noise_sd = math.sqrt(2.0) * bound / (mu * n_rows)
         values = np.maximum(np.linalg.eigvalsh(expected), 1e-12)
         missing = max(0.0, 1.0 - float(np.trace(expected) / np.trace(whole)))
-        error = noise_sd**2 / 2.0 * float(np.sum(1.0 / values**2)) + 0.1 * missing
-        choices.append(Curvature(radius, expected, noise_sd, error))
+        for radius in alike:
+            bound = radius**2 * stage.family.curvature_limit
+            noise_sd = math.sqrt(2.0) * bound / (mu * n_rows)
+            error = noise_sd**2 / 2.0 * float(np.sum(1.0 / values**2)) + 0.1 * missing
+            choices.append(Curvature(radius, expected, noise_sd, error))
     best = min(choices, key=lambda choice: choice.error)
     return best if best.error < WORTH * stage.untruth else None

@@ -123,7 +123,8 @@ def _public_fit(stage: Stage, rows: Array, responses: Array, n: int) -> tuple[Ar
 
     value = loss(coef)
     for _ in range(MOST_STEPS):
-        hessian, gradient, _ = _pieces(family, rows, responses, coef)
+        hessian, gradients = _pieces(family, rows, responses, coef)
+        gradient = gradients.mean(axis=0)
         step = positive_solution(hessian + penalty, gradient + penalty @ coef)
         share = 1.0
         while not (new := loss(coef - share * step)) <= value and share > 1e-6:
@@ -133,21 +134,18 @@ def _public_fit(stage: Stage, rows: Array, responses: Array, n: int) -> tuple[Ar
         coef, value = coef - share * step, new
         if np.linalg.norm(share * step) <= 1e-9 * (1.0 + np.linalg.norm(coef)):
             break
-    hessian, _, scores = _pieces(family, rows, responses, coef)
+    hessian, gradients = _pieces(family, rows, responses, coef)
     inverse = positive_inverse(hessian + penalty)
-    meat = scores * n / max(n - stage.size, 1) + weak
+    meat = gradients.T @ gradients / len(rows) * n / max(n - stage.size, 1) + weak
     return coef, np.asarray(inverse @ meat @ inverse / n)
 
 
-def _pieces(
-    family: Family, rows: Array, responses: Array, coef: Array
-) -> tuple[Array, Array, Array]:
-    """Curvature, gradient and covariance of the scores, means over public rows."""
+def _pieces(family: Family, rows: Array, responses: Array, coef: Array) -> tuple[Array, Array]:
+    """Mean curvature over public rows, and the gradient of each."""
     k, count = family.n_predictors, len(rows)
     predictors = rows @ coef.reshape(-1, k)
     slopes = family.slope(predictors, responses)
-    parts = (rows[:, :, None] * slopes[:, None, :]).reshape(count, -1)
     even = np.full(count, 1.0 / count)
     stage = Stage(family, rows, even, np.zeros((rows.shape[1],) * 2), 0.0)
     hessian = stage.squares(np.ones(count), family.information(predictors))
-    return hessian, parts.mean(axis=0), parts.T @ parts / count
+    return hessian, (rows[:, :, None] * slopes[:, None, :]).reshape(count, -1)
