@@ -36,7 +36,7 @@ from utility import positive
 import publicmoments
 from publicmoments import GDP, PublicMoments, Ridge, plan
 
-TABLES, SEEDS = 4, 12
+TABLES, SEEDS = 4, 24
 MORE_TABLES = range(1, TABLES)
 SIMULATED_GOAL, REAL_GOAL = 1.2, 1.5
 Errors = tuple[float, float]

@@ -104,7 +104,7 @@ class ResponseLaw:
         value = self._gain(belief, root, at)
         for _ in range(STEPS):
             at, value = self._step(rng, belief, root, at, value)
-        return Truth(features, self.whitener @ (belief.mode + root @ at))
+        return Truth(features.drawn(rng), self.whitener @ (belief.mode + root @ at))
 
     def _step(
         self, rng: np.random.Generator, belief: _Belief, root: Array, at: Array, value: float

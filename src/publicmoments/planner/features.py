@@ -22,9 +22,9 @@ RANK = 1e-10
 SPARE_ROWS = 4
 """Second moments are taken to come from so many rows more than they have columns, at least."""
 
-UNSEEN_EXCESS = 0.18
+UNSEEN_EXCESS = 0.08
 """Fourth moment of rows nobody has seen, as a share beyond that of Gaussian ones: that of Student
-rows with 15 degrees of freedom."""
+rows with 29 degrees of freedom."""
 
 MOST_EXCESS = 2.0
 
@@ -98,19 +98,32 @@ class FeatureLaw:
             return 1.0
         return max(1.0 - (self.rank + 1) / self.freedom, 1.0 / 3.0)
 
-    def drawn(self, rng: np.random.Generator) -> FeatureLaw:
+    def drawn(self, rng: np.random.Generator, coef: Array | None = None) -> FeatureLaw:
         """
         Draw a law that the public moments could have come from.
 
         The sample second moment of Gaussian rows, whitened by the true one, is a Wishart matrix W
-        over its degrees of freedom; so the true one whitened by the sample's is the inverse.
+        over its degrees of freedom f; so the true one whitened by the sample's is the inverse.
+
+        Parameters
+        ----------
+        rng : Generator
+            Where draws come from.
+        coef : ndarray of shape (d,), optional
+            Coefficients, up to their length, that public rows tell nothing of. Whitened truly they
+            are some vector v, to which W is not related, and whitened by the sample's moment
+            (W / f)^(1/2) v: the draw is turned so that this is where they are.
         """
         if self.freedom is None or self.n_public is None:
             return self
         d = len(self.mean)
         wishart = np.atleast_2d(stats.wishart.rvs(self.freedom, np.eye(d), random_state=rng))
         values, vectors = np.linalg.eigh(wishart / self.freedom)
-        root = (vectors / np.sqrt(values)) @ vectors.T @ self.root
+        root = self.root
+        if coef is not None:
+            wanted = (vectors * np.sqrt(values)) @ vectors.T @ rng.standard_normal(d)
+            root = _turned(root @ coef, wanted) @ root
+        root = (vectors / np.sqrt(values)) @ vectors.T @ root
         mean = self.mean
         if self.mean_known:
             mean = mean + rng.standard_normal(d) @ root / math.sqrt(self.n_public)
@@ -135,6 +148,13 @@ class FeatureLaw:
             smooth = self.jitter
             z[~made] = (self.rows[picked[~made]] + smooth * z[~made]) / math.sqrt(1.0 + smooth**2)
         return z, picked
+
+
+def _turned(old: Array, new: Array) -> Array:
+    """Reflection that brings one vector to the direction of another."""
+    across = old / max(float(np.linalg.norm(old)), 1e-300) - new / np.linalg.norm(new)
+    square = float(across @ across)
+    return np.eye(len(old)) - (2.0 / square if square > 0.0 else 0.0) * np.outer(across, across)
 
 
 def feature_law(public: PublicMoments) -> FeatureLaw:

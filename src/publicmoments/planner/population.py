@@ -107,5 +107,5 @@ class Population:
 
     def drawn(self, rng: np.random.Generator) -> World:
         """Draw one population that agrees with what is public."""
-        truth = self.law.drawn(rng, self.features.drawn(rng))
+        truth = self.law.drawn(rng, self.features)
         return World(**vars(truth), family=self.family, fit_intercept=self.fit_intercept)

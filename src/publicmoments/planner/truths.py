@@ -54,7 +54,7 @@ class TruthLaw(Protocol):
     """A law of truths."""
 
     def drawn(self, rng: np.random.Generator, features: FeatureLaw) -> Truth:
-        """Draw one that goes with such features."""
+        """Draw one, and the law of its features, from what is public of these."""
         ...
 
 
@@ -94,7 +94,7 @@ class CoefLaw:
         if self.freedom is not None:
             sd *= math.sqrt(self.freedom / rng.chisquare(self.freedom + 2.0))
         coef = self.centre + sd * self.root @ rng.standard_normal(len(self.centre))
-        return Truth(features, coef, sd, self.residuals)
+        return Truth(features.drawn(rng), coef, sd, self.residuals)
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,10 @@ class SignalLaw:
 
     def drawn(self, rng: np.random.Generator, features: FeatureLaw) -> Truth:
         """Draw a direction and bring it to length."""
+        direction = _direction(rng, features)
+        features = features.drawn(rng, direction)
         metric = features.covariance if self.fit_intercept else features.second_moment
-        coef = _to_length(_direction(rng, metric), metric, self.signal)
+        coef = _to_length(direction, metric, self.signal)
         if self.fit_intercept:
             coef = np.append(coef, self.level - features.mean @ coef)
         return Truth(features, coef, self.residual_sd)
@@ -154,7 +156,8 @@ class PredictorLaw:
 
         A penalty makes fits shorter than the truth; near separable labels, much shorter.
         """
-        guess = _Guess.drawn(rng, features, self.task)
+        guess = _Guess.drawn(rng, features)
+        features = features.drawn(rng, guess.direction)
         if self.task.alpha == 0.0:
             return self._truth(features, guess, self.signal)
         z = rng.standard_normal((FIT_ROWS, len(features.mean)))
@@ -229,10 +232,10 @@ class _Guess:
     share: float
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator, features: FeatureLaw, task: Task) -> _Guess:
+    def drawn(cls, rng: np.random.Generator, features: FeatureLaw) -> _Guess:
         """Draw one."""
-        metric = features.covariance if task.fit_intercept else features.second_moment
-        return cls(_direction(rng, metric), rng.standard_normal(len(metric)), rng.uniform())
+        direction = _direction(rng, features)
+        return cls(direction, rng.standard_normal(len(direction)), rng.uniform())
 
     def with_mean(self, features: FeatureLaw, unit_coef: Array, level: float) -> FeatureLaw:
         """
@@ -250,9 +253,9 @@ class _Guess:
         return replace(features, mean=mean @ features.root, root=features.root - shrink)
 
 
-def _direction(rng: np.random.Generator, metric: Array) -> Array:
+def _direction(rng: np.random.Generator, features: FeatureLaw) -> Array:
     """Draw a direction: normal in units of the columns' sizes."""
-    sizes = np.sqrt(np.diag(metric))
+    sizes = np.linalg.norm(features.root, axis=0)
     return rng.standard_normal(len(sizes)) / np.where(sizes > 0.0, sizes, np.inf)
 
 

@@ -51,6 +51,21 @@ def test_second_moments_vary_as_those_of_so_many_rows_do():
     assert np.diag(mean) == pytest.approx(n / (n - d - 1), rel=0.05)
 
 
+@pytest.mark.parametrize("moment", [np.eye(4), np.diag([1.0, 1e-2, 1e-4, 1e-6])])
+def test_a_draw_is_to_coefficients_what_a_sample_is(moment):
+    # Of Gaussian rows, c' S c / c' T c follows chi^2 over its degrees of freedom, S being the
+    # second moment of a sample and T the true one, and the mean of S over T is one, whatever c is.
+    n, coef = 12, np.array([1.0, -2.0, 0.5, 3.0])
+    law = feature_law(PublicMoments.from_matrix(moment, n=n))
+    rng = np.random.default_rng(3)
+    draws = [law.drawn(rng, coef).covariance for _ in range(4_000)]
+    ratios = np.array([coef @ moment @ coef / (coef @ drawn @ coef) for drawn in draws])
+    assert ratios.mean() == pytest.approx(1.0, abs=0.03)
+    assert ratios.var() == pytest.approx(2 / n, rel=0.1)
+    traces = [np.trace(np.linalg.solve(drawn, moment)) for drawn in draws]
+    assert np.mean(traces) == pytest.approx(4.0, rel=0.02)
+
+
 def test_residual_variance_is_unbiased_and_spread_as_its_freedom_says():
     B, y = public_rows(23)
     population = population_of(
@@ -153,7 +168,8 @@ def test_a_mean_response_out_of_reach_is_met_as_far_as_may_be():
 
 
 def test_the_stated_predictor_is_that_of_the_penalised_fit():
-    public = PublicMoments.from_matrix(np.diag([1.0, 4.0, 9.0]), n=10**8)
+    # Columns of one size, so that the penalty is felt in all directions alike.
+    public = PublicMoments.from_matrix(2.0 * np.eye(3), n=10**8)
     sizes = {}
     for alpha in (0.0, 0.05):
         task = Task("logistic", alpha, False)
