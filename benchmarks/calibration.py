@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import math
 import os
 import platform
 import warnings
@@ -36,7 +37,8 @@ from utility import positive
 import publicmoments
 from publicmoments import GDP, PublicMoments, Ridge, plan
 
-TABLES, SEEDS = 4, 24
+TABLES = 4
+SEEDS = {"ridge": 40, "glm": 24}
 MORE_TABLES = range(1, TABLES)
 SIMULATED_GOAL, REAL_GOAL = 1.2, 1.5
 Errors = tuple[float, float]
@@ -48,7 +50,7 @@ class Cell(NamedTuple):
     Planned and realised errors of one method in one cell, for one metric.
 
     Root mean squares over all seeds, and the typical ratio: the geometric mean, over seeds, of the
-    planned root mean square over the realised one.
+    planned root mean square over the realised one. The standard error is that of its logarithm.
     """
 
     part: str
@@ -59,6 +61,7 @@ class Cell(NamedTuple):
     planned: float
     realised: float
     typical: float
+    standard_error: float
     seeds: int
 
     @property
@@ -77,6 +80,19 @@ class Cell(NamedTuple):
         """Whether a ratio is beyond the goal, either way."""
         goal = REAL_GOAL if self.setting.real else SIMULATED_GOAL
         return not 1.0 / goal <= ratio <= goal
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """What the typical ratio of many seeds may be: two standard errors to either side."""
+        reach = math.exp(2.0 * self.standard_error)
+        return self.typical / reach, self.typical * reach
+
+    @property
+    def clear(self) -> bool:
+        """Whether the typical ratio is beyond the goal by more than chance explains."""
+        goal = REAL_GOAL if self.setting.real else SIMULATED_GOAL
+        low, high = self.interval
+        return low > goal or high < 1.0 / goal
 
 
 @dataclass(frozen=True)
@@ -135,8 +151,9 @@ def ridge_known(sample: settings.LinearSample) -> dict[str, Known]:
     )
     explained = float(sample.target @ sample.metric @ sample.target)
     left = float(np.mean((sample.y - sample.X @ sample.target) ** 2))
+    stated = {"r2": explained / (explained + left), "kurtosis": kurtosis(sample.X)}
     return {
-        ridge.MATRIX: Known(matrix, {"r2": explained / (explained + left)}),
+        ridge.MATRIX: Known(matrix, stated),
         ridge.FULL: Known(PublicMoments.from_rows(B, response=y), {}),
     }
 
@@ -166,11 +183,19 @@ def glm_known(setting: Setting, seed: int, target: Array) -> dict[str, Known]:
     stated = {
         "predictor_sd": float(np.sqrt(np.mean((rows.X @ target) ** 2))),
         "response_mean": float(np.mean(rows.rates)),
+        "kurtosis": kurtosis(rows.X),
     }
     return {
         glm.MATRIX: Known(public[glm.MATRIX], stated),
         glm.LABELS: Known(public[glm.LABELS], {}),
     }
+
+
+def kurtosis(X: Array) -> float:
+    """Fourth moment of whitened rows, over that of Gaussian ones."""
+    moment, d = X.T @ X / len(X), X.shape[1]
+    squared = np.einsum("ij,ji->i", X, np.linalg.lstsq(moment, X.T, rcond=1e-12)[0])
+    return float(np.mean(squared**2)) / (d * (d + 2))
 
 
 def squares(away: Array, metric: Array) -> Errors:
@@ -223,7 +248,7 @@ def planner_part(name: str) -> Part:
             for metric in METRICS
         },
         settings=part.settings,
-        repeats=lambda setting: min(part.repeats(setting), SEEDS),
+        repeats=lambda setting: min(part.repeats(setting), SEEDS[name]),
         measure=measure,
         misses=lambda table, metric: [],
         verdicts=lambda runs, table: [],
@@ -245,9 +270,14 @@ def compare(part: str, runs: list[Run]) -> list[Cell]:
     for key in sorted(groups):
         values = np.array(groups[key]).reshape(-1, 2, len(METRICS))
         planned, realised = np.sqrt(np.mean(values**2, axis=0))
-        typical = np.exp(np.mean(np.log(values[:, 0] / values[:, 1]), axis=0))
+        logs = np.log(values[:, 0] / values[:, 1])
+        typical = np.exp(np.mean(logs, axis=0))
+        doubt = np.std(logs, axis=0, ddof=1) / np.sqrt(len(logs))
         for k, metric in enumerate(METRICS):
-            figures = (float(planned[k]), float(realised[k]), float(typical[k]))
+            figures = (
+                *(float(planned[k]), float(realised[k])),
+                *(float(typical[k]), float(doubt[k])),
+            )
             cells.append(Cell(part, *key, metric, *figures, len(values)))
     return cells
 
@@ -263,14 +293,18 @@ def provenance(stated: argparse.Namespace) -> str:
     )
 
 
-HEADINGS = ("setting", "mu", "method", "planned", "realised", "ratio", "typical", "seeds")
+HEADINGS = (
+    *("setting", "mu", "method", "planned", "realised", "ratio"),
+    *("typical", "interval", "seeds"),
+)
 
 INTRODUCTION = (
     "Errors that `publicmoments.plan` expects, beside those that fits then have. A seed draws a",
     "population of the accuracy benchmark, or splits one of its real tables. A plan is made from",
     "the public data of the seed alone; without public responses the user's part is played by the",
-    "truth: `r2` for the linear model, `predictor_sd` and `response_mean` for the others. Then the",
-    f"estimator is run on {TABLES} private tables of that population, or on the private part of",
+    "truth: `r2` for the linear model, `predictor_sd` and `response_mean` for the others, and",
+    "`kurtosis`. Then the estimator",
+    f"is run on {TABLES} private tables of that population, or on the private part of",
     f"the real table with {TABLES} draws of noise. Errors are those of the accuracy benchmark:",
     "against the true coefficients in simulations of the linear model, against the non-private fit",
     "of the same rows everywhere else.",
@@ -278,11 +312,12 @@ INTRODUCTION = (
     "`planned` and `realised` are root mean squares over all seeds, and `ratio` is theirs.",
     "Populations differ: simulated labels are nearly separable in some, and a few such seeds rule",
     "a root mean square. `typical` is the geometric mean over seeds of the planned root mean",
-    "square over the realised one. Even plans that are right have typical ratios above 1 where",
-    "public data say little: a plan allows for all that may be, and only one thing is.",
+    "square over the realised one, with two standard errors to either side as its `interval`.",
+    "Even plans that are right have typical ratios above 1 where public data say little: a plan",
+    "allows for all that may be, and only one thing is.",
     "",
     f"The goal is a factor of {SIMULATED_GOAL:g} in simulations and {REAL_GOAL:g} on real tables;",
-    "a star marks what is beyond it.",
+    "a star marks what is beyond it, and two stars a typical ratio whose whole interval is.",
 )
 
 
@@ -294,30 +329,34 @@ def page(cells: list[Cell], made: list[str]) -> str:
     for metric, (title, _) in METRICS.items():
         lines += ["", f"## {title[0].upper()}{title[1:]}", ""]
         lines.append(f"| {' | '.join(HEADINGS)} |")
-        lines.append("| --- | --: | --- | --: | --: | --: | --: | --: |")
+        lines.append("| --- | --: | --- | --: | --: | --: | --: | --: | --: |")
         lines += [f"| {' | '.join(figures(c))} |" for c in cells if c.metric == metric]
     return "\n".join(lines) + "\n"
 
 
 def summary(cells: list[Cell]) -> list[str]:
     """How many cells of each kind are beyond the goal, as a table."""
-    lines = ["| cells | metric | how many | typical ratio beyond | ratio beyond |"]
-    lines.append("| --- | --- | --: | --: | --: |")
+    lines = ["| cells | metric | how many | typical ratio beyond | clearly so | ratio beyond |"]
+    lines.append("| --- | --- | --: | --: | --: | --: |")
     groups = defaultdict(list)
     for cell in cells:
         groups[f"{cell.kind}; {cell.method}", cell.metric].append(cell)
     for (kind, metric), those in groups.items():
         typical = sum(cell.beyond(cell.typical) for cell in those)
         overall = sum(cell.beyond(cell.ratio) for cell in those)
-        lines.append(f"| {kind} | {metric} | {len(those)} | {typical} | {overall} |")
+        clear = sum(cell.clear for cell in those)
+        lines.append(f"| {kind} | {metric} | {len(those)} | {typical} | {clear} | {overall} |")
     return lines
 
 
 def figures(cell: Cell) -> list[str]:
     """One line of a table."""
     ratios = [f"{r:.2f}{'*' if cell.beyond(r) else ''}" for r in (cell.ratio, cell.typical)]
+    ratios[1] += "*" if cell.clear else ""
     where = [str(cell.setting), f"{cell.mu:g}", cell.method]
-    return [*where, f"{cell.planned:.3g}", f"{cell.realised:.3g}", *ratios, str(cell.seeds)]
+    low, high = cell.interval
+    sizes = [f"{cell.planned:.3g}", f"{cell.realised:.3g}"]
+    return [*where, *sizes, *ratios, f"{low:.2f} to {high:.2f}", str(cell.seeds)]
 
 
 def show(console: Console, cells: list[Cell]) -> None:
@@ -340,7 +379,11 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add = parser.add_argument
     add("--part", choices=[*SUBJECTS, "all"], default="all", help="what to plan")
-    add("--repeats", type=positive, help=f"seeds per setting; {SEEDS} by default, 10 for bank")
+    add(
+        "--repeats",
+        type=positive,
+        help="seeds per setting; by default 40 for ridge, 24 for others, 10 for bank",
+    )
     add("--first-seed", type=int, default=0, help="first seed")
     add("--jobs", type=positive, default=os.cpu_count(), help="processes")
     add("--output", type=Path, default=Path("results/calibration"), help="folder of the CSV files")

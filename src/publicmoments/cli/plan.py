@@ -58,6 +58,11 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--response-mean", type=float, help="expected share of the second class, or mean count"
     )
+    parser.add_argument(
+        "--kurtosis",
+        type=float,
+        help="how heavy the tails of the features are; 1 for Gaussian ones",
+    )
     parser.add_argument("--rehearsals", type=int, default=12, help="made-up tables; 12 by default")
 
 
@@ -102,6 +107,7 @@ def _question(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         "residual_sd": options.residual_sd,
         "predictor_sd": options.predictor_sd,
         "response_mean": options.response_mean,
+        "kurtosis": options.kurtosis,
         "rehearsals": options.rehearsals,
     }
 

@@ -28,6 +28,11 @@ rows with 29 degrees of freedom."""
 
 MOST_EXCESS = 2.0
 
+DOUBT, RARE_ROWS = 2.0, 250.0
+"""Standard errors by which tails are taken to be heavier than public rows show, for the rows that
+make them so are rare and mostly not among few; and how many public rows show as much of them as
+Student rows of such tails."""
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureLaw:
@@ -48,6 +53,8 @@ class FeatureLaw:
         Whether the mean was public.
     rows : ndarray of shape (k, d) or None
         Public rows, whitened.
+    kurtosis : float or None
+        Fourth moment of their length, over that of Gaussian rows, where somebody stated it.
     """
 
     mean: Array
@@ -56,6 +63,7 @@ class FeatureLaw:
     n_public: int | None
     mean_known: bool
     rows: Array | None = field(repr=False)
+    kurtosis: float | None = None
 
     @property
     def freedom(self) -> int | None:
@@ -81,13 +89,21 @@ class FeatureLaw:
 
     @property
     def tail(self) -> float:
-        """Degrees of freedom of Student rows: as public rows tell it, the fewer the less so."""
+        """
+        Degrees of freedom of Student rows.
+
+        As stated, or as public rows tell it, the fewer the less so. Rows with lighter tails than
+        Gaussian ones are taken for those.
+        """
+        if self.kurtosis is not None:
+            return 4.0 + 2.0 / max(self.kurtosis - 1.0, 1e-3)
         excess = UNSEEN_EXCESS
         if self.rows is not None and len(self.rows) > 2:
             k, r = len(self.rows), self.rank
             # Gaussian rows, whitened by their own moments, have this fourth moment on average.
             gaussian = r * (r + 2) * (k - 1) / (k + 1)
-            seen = float(np.mean(np.sum(self.rows**2, axis=1) ** 2)) / gaussian - 1.0
+            fourth = np.sum(self.rows**2, axis=1) ** 2 / gaussian
+            seen = float(np.mean(fourth) + DOUBT * np.std(fourth) / math.sqrt(k)) - 1.0
             excess = (k * seen + SHAPE_ROWS * excess) / (k + SHAPE_ROWS)
         return 4.0 + 2.0 / min(max(excess, 1e-3), MOST_EXCESS)
 
@@ -139,7 +155,7 @@ class FeatureLaw:
         z = rng.standard_normal((n, len(self.mean)))
         seen = 0 if self.rows is None else len(self.rows)
         picked = rng.integers(seen, size=n) if seen else np.zeros(n, dtype=np.intp)
-        picked[rng.random(n) * (seen + SHAPE_ROWS) >= seen] = -1
+        picked[rng.random(n) * (1.0 + (seen / RARE_ROWS) ** 2) < 1.0] = -1
         made = picked < 0
         tail = self.tail
         tails = (tail - 2.0) / rng.chisquare(tail, size=int(made.sum()))
@@ -157,7 +173,7 @@ def _turned(old: Array, new: Array) -> Array:
     return np.eye(len(old)) - (2.0 / square if square > 0.0 else 0.0) * np.outer(across, across)
 
 
-def feature_law(public: PublicMoments) -> FeatureLaw:
+def feature_law(public: PublicMoments, kurtosis: float | None = None) -> FeatureLaw:
     """Read the law of the features off public moments, and off public rows where there are any."""
     known = public.mean is not None and public.covariance is not None
     mean = np.asarray(public.mean) if known else np.zeros(len(public.second_moment))
@@ -176,4 +192,4 @@ def feature_law(public: PublicMoments) -> FeatureLaw:
     if public.rows is not None:
         inverse = np.where(kept, 1.0 / np.where(kept, roots, 1.0), 0.0)
         rows = (public.rows - mean) / unit @ (vectors * inverse) @ vectors.T
-    return FeatureLaw(mean, root, int(np.sum(kept)), public.n, known, rows)
+    return FeatureLaw(mean, root, int(np.sum(kept)), public.n, known, rows, kurtosis)

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Stated:
     """
-    What a user states of responses that are not public.
+    What a user states of what is not public.
 
     Parameters
     ----------
@@ -37,12 +37,15 @@ class Stated:
         Root mean square of the linear predictor of a generalised linear model.
     response_mean : float, optional
         Mean of its responses.
+    kurtosis : float, optional
+        Mean fourth power of the length of whitened features, over that of Gaussian ones.
     """
 
     r2: float | None = None
     residual_sd: float | None = None
     predictor_sd: float | None = None
     response_mean: float | None = None
+    kurtosis: float | None = None
 
     def checked(self) -> Stated:
         """Return itself, or say what is wrong with a number."""
@@ -54,12 +57,15 @@ class Stated:
             positive("predictor_sd", self.predictor_sd)
         if self.response_mean is not None:
             positive("response_mean", self.response_mean)
+        if self.kurtosis is not None:
+            positive("kurtosis", self.kurtosis)
         return self
 
     @property
     def given(self) -> list[str]:
-        """Names of what was stated."""
-        return [name for name, value in vars(self).items() if value is not None]
+        """Names of what was stated of responses."""
+        stated = [name for name, value in vars(self).items() if value is not None]
+        return [name for name in stated if name != "kurtosis"]
 
 
 def population_of(public: PublicMoments, task: Task, stated: Stated) -> Population:
@@ -91,7 +97,10 @@ def population_of(public: PublicMoments, task: Task, stated: Stated) -> Populati
             "moments without responses"
         )
     law = _stated_law(public, task, stated) if known is None else known
-    return Population(feature_law(public), law, task.family, task.fit_intercept)
+    if public.rows is not None and stated.kurtosis is not None:
+        raise ValueError("kurtosis follows from the public rows; leave it out")
+    features = feature_law(public, stated.kurtosis)
+    return Population(features, law, task.family, task.fit_intercept)
 
 
 def public_only(public: PublicMoments, task: Task) -> Array | None:

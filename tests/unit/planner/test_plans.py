@@ -256,6 +256,8 @@ def test_unreachable_errors_say_what_is_possible(monkeypatch):
             "response_mean",
         ),
         ({"response_mean": 0.5}, ValueError, "got r2 and response_mean"),
+        ({"kurtosis": 0.0}, ValueError, "kurtosis must be"),
+        ({"kurtosis": float("inf")}, ValueError, "kurtosis must be"),
         ({"alpha": -1.0}, ValueError, "alpha"),
         ({"fit_intercept": "no"}, TypeError, "fit_intercept"),
         ({"rehearsals": 0}, ValueError, "rehearsals"),
@@ -266,6 +268,19 @@ def test_bad_input(change, kind, words):
     asked = {"n_rows": 100, "privacy": GDP(1), **QUICK, **change}
     with pytest.raises(kind, match=words):
         plan(**asked)
+
+
+def test_what_public_rows_tell_is_not_stated(public):
+    with pytest.raises(ValueError, match="kurtosis follows from the public rows"):
+        plan(n_rows=100, privacy=GDP(1), public=public, kurtosis=1.5)
+
+
+def test_heavy_tails_cost_accuracy():
+    asked = {"n_rows": 3_000, "privacy": GDP(0.3), "n_features": 4, "r2": 0.5, "rehearsals": 6}
+    light, heavy = (
+        plan(**asked, kurtosis=kurtosis).forecasts[0].prediction_distance for kurtosis in (1.0, 8.0)
+    )
+    assert heavy > 1.2 * light
 
 
 def test_what_public_responses_tell_is_not_stated(public):
