@@ -15,12 +15,12 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+
+from publicmoments.planner.cuts import Candidates, Cut, cut_by_model, cut_by_rows, tried
 
 __all__ = [
     "MISFIT_ROWS",
     "NEGLIGIBLE_NOISE",
-    "ROW_TAIL",
     "SHAPE_ROWS",
     "Bounds",
     "BoundsRequest",
@@ -36,9 +36,6 @@ MISFIT_ROWS = 300.0
 as it would be by chance in this many rows. Infinity would be a perfectly linear model; the value
 lies between what the two real tables of the accuracy benchmark show."""
 
-ROW_TAIL, RESPONSE_TAIL = 10.0, 8.0
-"""Degrees of freedom of the Student laws that stand in for rows and residuals nobody has seen."""
-
 SHAPE_ROWS = 50.0
 """How many public rows tell as much about tails as the model rows that stand in for unseen ones."""
 
@@ -53,9 +50,6 @@ EARLY_MISFIT = 0.1
 
 MOST_SIGNAL = 4.0
 """Whitened coefficients explain at most all of the response, so their squared norm is about 1."""
-
-MOST_ROWS = 500
-"""Public rows that candidates are tried on."""
 
 X_FACTORS = np.geomspace(0.5, 64.0, 20)
 RESPONSE_LIMITS = np.geomspace(1.5, 16.0, 11)
@@ -145,31 +139,6 @@ class Bounds:
     inside: float
 
 
-@dataclass(frozen=True, eq=False)
-class _Candidates:
-    """Bounds to choose from, for rows whose ||z||^2 has mean p; equal only to itself."""
-
-    x_radius: Array
-    weight: Array
-    radius: Array
-
-    def room(self, norms: Array) -> Array:
-        """Limit, by each, on the response in rows of the given bounded norms."""
-        squared = np.maximum(self.radius[:, None] ** 2 - norms**2, 0.0)
-        return np.asarray(np.sqrt(squared) / self.weight[:, None])
-
-
-@dataclass(frozen=True, eq=False)
-class _Cut:
-    """What each candidate cuts off."""
-
-    kept: Array
-    second: Array
-    lost: Array
-    lost_mean: Array
-    inside: Array
-
-
 def pass_shares(passes: int) -> list[float]:
     """Shares of the squared budget: every pass alike, and the last one double."""
     return [1.0] * (passes - 1) + [2.0]
@@ -235,14 +204,14 @@ def choose_bounds(situation: Situation, request: BoundsRequest | None = None) ->
 
 
 @lru_cache(maxsize=32)
-def _candidates(p: int, q: int, request: BoundsRequest) -> _Candidates:
+def _candidates(p: int, q: int, request: BoundsRequest) -> Candidates:
     """Every combination of the grids, less what the user fixed."""
     x_radii = np.sqrt(X_FACTORS * p)
     if request.x_radius is not None:
         x_radii = np.array([request.x_radius])
     if request.weight is not None and request.response_bound is not None:
         room = q * (request.weight * request.response_bound) ** 2
-        return _Candidates(
+        return Candidates(
             x_radii, np.full_like(x_radii, request.weight), np.sqrt(x_radii**2 + room)
         )
     x_radius, limit, share = (
@@ -254,10 +223,10 @@ def _candidates(p: int, q: int, request: BoundsRequest) -> _Candidates:
         weight = np.full_like(weight, request.weight)
     if request.response_bound is not None:
         weight = x_radius * np.sqrt(share / q) / request.response_bound
-    return _Candidates(x_radius, weight, np.sqrt(squared))
+    return Candidates(x_radius, weight, np.sqrt(squared))
 
 
-def _noise(situation: Situation, candidates: _Candidates, cut: _Cut) -> Array:
+def _noise(situation: Situation, candidates: Candidates, cut: Cut) -> Array:
     """Squared error that noise adds to what is known already."""
     spread = candidates.radius**4 * (1.0 / candidates.weight**2 + situation.signal)
     variance = spread / (situation.mu * situation.n_rows * cut.kept) ** 2
@@ -267,8 +236,8 @@ def _noise(situation: Situation, candidates: _Candidates, cut: _Cut) -> Array:
 
 def _as_bounds(
     situation: Situation,
-    candidates: _Candidates,
-    cut: _Cut,
+    candidates: Candidates,
+    cut: Cut,
     noise: Array,
     bias: Array,
     best: int,
@@ -288,7 +257,7 @@ def _as_bounds(
     )
 
 
-def _misfit(situation: Situation, cut: _Cut) -> Array:
+def _misfit(situation: Situation, cut: Cut) -> Array:
     """Expected squared shift of the target when the model is not linear."""
     seen = _trust_in_rows(situation, MISFIT_ROWS)
     shift = seen**2 * cut.lost_mean + (1.0 - seen) * cut.lost / MISFIT_ROWS
@@ -297,106 +266,21 @@ def _misfit(situation: Situation, cut: _Cut) -> Array:
 
 def _trust_in_rows(situation: Situation, assumed: float) -> float:
     """Weight of what public rows show against an assumption worth so many rows."""
-    count = 0 if situation.rows is None else len(situation.rows[:: _step(situation.rows)])
+    count = 0 if situation.rows is None else len(tried(situation.rows))
     return count / (count + assumed)
 
 
-def _step(rows: Array) -> int:
-    """Take every how many-th row, so that at most ``MOST_ROWS`` are tried."""
-    return math.ceil(len(rows) / MOST_ROWS)
-
-
-def _cut_off(situation: Situation, candidates: _Candidates) -> _Cut:
+def _cut_off(situation: Situation, candidates: Candidates) -> Cut:
     """Blend what the model and the public rows say of each candidate."""
-    model = _cut_by_model(situation.n_design, situation.n_responses, candidates)
+    model = cut_by_model(situation.n_design, situation.n_responses, candidates)
     if situation.rows is None or situation.residuals is None:
         return model
-    seen = _cut_by_rows(situation.rows, situation.residuals, candidates)
+    seen = cut_by_rows(situation.rows, situation.residuals, candidates)
     w = _trust_in_rows(situation, SHAPE_ROWS)
-    return _Cut(
+    return Cut(
         kept=w * seen.kept + (1 - w) * model.kept,
         second=w * seen.second + (1 - w) * model.second,
         lost=w * seen.lost + (1 - w) * model.lost,
         lost_mean=seen.lost_mean,
         inside=np.minimum(seen.inside, model.inside),
     )
-
-
-@lru_cache(maxsize=32)
-def _cut_by_model(p: int, q: int, candidates: _Candidates) -> _Cut:
-    """Student rows of mean square p and independent Student residuals of mean square 1."""
-    norms, residuals, chances = _student_points(p)
-    c = np.minimum(1.0, candidates.x_radius[:, None] / norms)
-    limits = candidates.room(c * norms) / math.sqrt(q)
-    lost, inside = np.empty_like(c), np.empty_like(c)
-    for k in range(len(norms)):
-        scaled = c[:, k, None] * residuals
-        left = np.minimum(scaled, limits[:, k, None])
-        lost[:, k] = (residuals - c[:, k, None] * left) ** 2 @ chances
-        inside[:, k] = (scaled <= limits[:, k, None]) @ chances
-    second_moment = chances * norms**2
-    return _Cut(
-        kept=c**2 @ second_moment / p,
-        second=c**4 @ second_moment / p,
-        lost=lost @ second_moment,
-        lost_mean=np.zeros(len(c)),
-        inside=inside @ chances,
-    )
-
-
-def _cut_by_rows(rows: Array, residuals: Array, candidates: _Candidates) -> _Cut:
-    """What the candidates do to public rows, brought to the mean square the whitener intends."""
-    step = _step(rows)
-    rows, residuals = rows[::step], residuals[::step]
-    count, p = rows.shape
-    rows = rows * np.sqrt(p / np.mean(np.sum(rows**2, axis=1)))
-    norms = np.maximum(np.sqrt(np.sum(rows**2, axis=1)), 1e-300)
-    lengths = np.maximum(np.sqrt(np.sum(residuals**2, axis=1)), 1e-300)
-    slopes = (rows[:, :, None] * residuals[:, None, :]).reshape(count, -1)
-    slopes_squared = norms**2 * np.mean(residuals**2, axis=1)
-    cut = _Cut(*np.empty((5, len(candidates.x_radius))))
-    # Many candidates share a radius: what depends on nothing else is worked out once, and the rows
-    # of so many fit in the cache.
-    for x_radius in np.unique(candidates.x_radius):
-        those = np.flatnonzero(candidates.x_radius == x_radius)
-        c = np.minimum(1.0, x_radius / norms)
-        cut.kept[those] = c**2 @ norms**2 / count / p
-        cut.second[those] = c**4 @ norms**2 / count / p
-        some, left = _left_of_responses(candidates, those, c, norms, lengths)
-        cut.inside[those] = 1.0 - np.count_nonzero(left < 1.0, axis=1) / count
-        left *= -(c[some] ** 2)
-        lost_share = np.add(left, 1.0, out=left)
-        mean = lost_share @ slopes[some] / count
-        cut.lost_mean[those] = np.sum(mean**2, axis=1) / residuals.shape[1]
-        cut.lost[those] = np.square(lost_share, out=lost_share) @ slopes_squared[some] / count
-    return cut
-
-
-def _left_of_responses(
-    candidates: _Candidates, those: NDArray[np.intp], c: Array, norms: Array, lengths: Array
-) -> tuple[NDArray[np.intp], Array]:
-    """
-    Share of their responses that candidates of one radius leave to rows scaled by c.
-
-    Returns
-    -------
-    tuple
-        The rows that any of them changes, mostly few, and the shares, of shape (candidates, rows).
-    """
-    radii, which = np.unique(candidates.radius[those], return_inverse=True)
-    weights, heaviest = candidates.weight[those], np.zeros(len(radii))
-    np.maximum.at(heaviest, which, weights)
-    room = np.sqrt(np.maximum(radii[:, None] ** 2 - (c * norms) ** 2, 0.0)) / (c * lengths)
-    some = np.flatnonzero((c < 1.0) | (room < heaviest[:, None]).any(axis=0))
-    return some, np.minimum(room[which[:, None], some] / weights[:, None], 1.0)
-
-
-def _student_points(p: int) -> tuple[Array, Array, Array]:
-    """Quadrature of the norm of a row and of the size of a residual, fine in the tail."""
-    edges = np.concatenate([np.linspace(1.0, 0.1, 25)[:-1], np.geomspace(0.1, 1e-8, 25)])
-    middles, chances = (edges[:-1] + edges[1:]) / 2, edges[:-1] - edges[1:]
-    norms = np.sqrt(stats.f.isf(middles, p, ROW_TAIL))
-    residuals = stats.t.isf(middles / 2, RESPONSE_TAIL)
-    norms = norms * np.sqrt(p / (chances @ norms**2))
-    residuals = residuals / np.sqrt(chances @ residuals**2)
-    return norms, residuals, chances / chances.sum()

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from publicmoments.planner.bounds import MISFIT_ROWS, NEGLIGIBLE_NOISE, ROW_TAIL, SHAPE_ROWS
+from publicmoments.planner.bounds import MISFIT_ROWS, NEGLIGIBLE_NOISE, SHAPE_ROWS
+from publicmoments.planner.cuts import ROW_TAIL
 from publicmoments.public import PublicDesign
 
 __all__ = ["RowLengths", "RowWeights", "choose_weights", "inflation", "moment_variance"]

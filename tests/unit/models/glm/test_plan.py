@@ -16,6 +16,7 @@ from publicmoments.models.glm.plan import (
     MISFIT_ROWS,
     choose_curvature,
     choose_radius,
+    gradient_recipe,
     pass_budgets,
 )
 from publicmoments.models.glm.stage import Lesson, Stage, make_stage
@@ -40,6 +41,14 @@ def chosen(stage, *, mu=1.0, n_rows=5000, away=0.1, final=True, wanted=None, res
         wanted=wanted,
         residuals=residuals,
     )
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "mu", "bits"),
+    [(10, 0.1, 20), (2**22, 16.0, 20), (2**22 + 1, 16.0, 26), (10, 16.1, 26), (2**40, 1.0, 21)],
+)
+def test_grids_are_coarse_only_where_rounding_vanishes(n_rows, mu, bits):
+    assert gradient_recipe(n_rows, mu).bits_for(n_rows) == bits
 
 
 def test_budgets_grow():
