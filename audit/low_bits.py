@@ -19,7 +19,7 @@ from publicmoments.factors import Ones
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SystemNoise
 from publicmoments.release import release_gram, release_total
-from publicmoments.rows import GramRecipe, RowRecipe, TotalRecipe
+from publicmoments.rows import CoarseTotalRecipe, GramRecipe, RowRecipe, TotalRecipe
 
 __all__ = ["CLASSES", "DOORS", "Bits", "examine", "on_grid", "remainder_pvalue"]
 
@@ -64,11 +64,15 @@ def _ridge_recipe() -> RowRecipe:
     return RowRecipe(np.eye(p), np.zeros((p, 1)), np.ones(1), 3.0, 4.0, 1.0, False, N_ROWS)
 
 
-def _total_recipe() -> TotalRecipe:
-    return TotalRecipe(np.eye(1), np.zeros((1, 500)), Ones(), 4.0, 5.0, N_ROWS)
+def _total_recipe(kind: type[TotalRecipe]) -> TotalRecipe:
+    return kind(np.eye(1), np.zeros((1, 500)), Ones(), 4.0, 5.0, N_ROWS)
 
 
-DOORS = {"gram": lambda: GramDoor(_ridge_recipe()), "total": lambda: TotalDoor(_total_recipe())}
+DOORS = {
+    "gram": lambda: GramDoor(_ridge_recipe()),
+    "total": lambda: TotalDoor(_total_recipe(TotalRecipe)),
+    "coarse total": lambda: TotalDoor(_total_recipe(CoarseTotalRecipe)),
+}
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from hypothesis.extra.numpy import arrays
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.privacy import GDP, ZCDP, Account, ApproxDP, compose, gdp_delta, gdp_epsilon
 from publicmoments.privacy.account import BudgetExceeded
-from publicmoments.rows import GramRecipe, PrivateRows, TotalRecipe
+from publicmoments.rows import CoarseTotalRecipe, GramRecipe, PrivateRows, TotalRecipe
 from publicmoments.tables import as_responses, as_table, by_name, device_table
 
 D = 3
@@ -47,6 +47,7 @@ def recipes(n_rows: int, make_recipe) -> list:
         ("gram", make_recipe(D, whitener=whitener, coef=coef, n_rows=n_rows)),
         ("gram", GramRecipe(*scaled)),
         ("total", TotalRecipe(*scaled)),
+        ("total", CoarseTotalRecipe(*scaled)),
     ]
 
 

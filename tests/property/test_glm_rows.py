@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from publicmoments.engines import sum_total
 from publicmoments.factors import RootCurvature, Slope, Spread
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
-from publicmoments.rows import GramRecipe, TotalRecipe
+from publicmoments.rows import CoarseTotalRecipe, GramRecipe, TotalRecipe
 from tests.helpers import integer_rows
 
 N, P = 6, 2
@@ -44,17 +44,18 @@ def responses(draw, family):
 @st.composite
 def cases(draw, make_scaled, kind):
     """A recipe as fits write them, and rows, responses and offsets full of hostile numbers."""
-    family = draw(st.sampled_from(FAMILIES if kind is TotalRecipe else FAMILIES[:4]))
+    gradient = issubclass(kind, TotalRecipe)
+    family = draw(st.sampled_from(FAMILIES if gradient else FAMILIES[:4]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     k = family.n_predictors
-    limit = family.slope_limit if kind is TotalRecipe else math.sqrt(family.curvature_limit)
+    limit = family.slope_limit if gradient else math.sqrt(family.curvature_limit)
     recipe = make_scaled(
         kind,
         P,
         k,
         whitener=rng.normal(size=(P, P)),
         coef=draw(st.sampled_from([0.0, 1.0, 1e3])) * rng.normal(size=(P, k)),
-        factor=Slope(family) if kind is TotalRecipe else RootCurvature(family),
+        factor=Slope(family) if gradient else RootCurvature(family),
         radius=RADIUS,
         l2_bound=RADIUS * limit,
         n_rows=N,
@@ -67,7 +68,7 @@ def cases(draw, make_scaled, kind):
     return family, recipe, draw(arrays(float, (N, P), elements=HOSTILE)), y
 
 
-@pytest.mark.parametrize("kind", [TotalRecipe, GramRecipe])
+@pytest.mark.parametrize("kind", [TotalRecipe, CoarseTotalRecipe, GramRecipe])
 @given(data=st.data())
 @settings(max_examples=150)
 def test_weights_alone_keep_rows_within_the_bound(make_scaled, kind, data):
@@ -87,10 +88,13 @@ def test_weights_alone_keep_rows_within_the_bound(make_scaled, kind, data):
     assert longest.max() <= recipe.l2_bound * (1 + 1e-3), family
 
 
+@pytest.mark.parametrize("kind", [TotalRecipe, CoarseTotalRecipe])
 @given(data=st.data())
 @settings(max_examples=100)
-def test_replacing_a_row_moves_a_gradient_within_its_sensitivity(make_scaled, make_rows, data):
-    _, recipe, X, y = data.draw(cases(make_scaled, TotalRecipe))
+def test_replacing_a_row_moves_a_gradient_within_its_sensitivity(
+    make_scaled, make_rows, kind, data
+):
+    _, recipe, X, y = data.draw(cases(make_scaled, kind))
     totals = []
     for other in (0, data.draw(st.integers(1, N - 1))):
         table, values = X.copy(), y.copy()

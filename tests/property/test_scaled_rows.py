@@ -16,11 +16,12 @@ from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise_law import vector_noise_law
 from publicmoments.privacy.sensitivity import squared_gram_sensitivity
 from publicmoments.release import measure_smallest_eigenvalue
-from publicmoments.rows import GramRecipe, TotalRecipe
+from publicmoments.rows import CoarseTotalRecipe, GramRecipe, TotalRecipe
 from tests.helpers import integer_rows
 
 BLOCK = ROW_MULTIPLE
-KINDS = [TotalRecipe, GramRecipe]
+TOTALS = [TotalRecipe, CoarseTotalRecipe]
+KINDS = [*TOTALS, GramRecipe]
 HOSTILE = st.one_of(
     st.sampled_from(
         [
@@ -136,10 +137,11 @@ def test_a_row_does_not_depend_on_the_rest_of_its_block(make_scaled, data):
 
 @pytest.mark.parametrize("p", [1, 3, 11, 60, 300])
 @pytest.mark.parametrize("k", [1, 2])
-def test_wide_rows_do_not_depend_on_their_place(make_scaled, p, k):
+@pytest.mark.parametrize("kind", TOTALS)
+def test_wide_rows_do_not_depend_on_their_place(make_scaled, p, k, kind):
     rng = np.random.default_rng(p)
     recipe = make_scaled(
-        TotalRecipe,
+        kind,
         p,
         k,
         whitener=rng.normal(size=(p, p)) / math.sqrt(p),
@@ -162,7 +164,7 @@ def test_wide_rows_do_not_depend_on_their_place(make_scaled, p, k):
 @settings(max_examples=50)
 def test_the_total_is_the_sum_of_python_integers(make_scaled, make_rows, data):
     n_rows = data.draw(st.integers(1, 12))
-    recipe = data.draw(recipes(make_scaled, [TotalRecipe], n_rows))
+    recipe = data.draw(recipes(make_scaled, TOTALS, n_rows))
     rows = table(data.draw, recipe, n_rows)
     total = summed(rows, recipe, make_rows)
     rows[~np.isfinite(rows).all(axis=1)] = 0.0
