@@ -28,7 +28,7 @@ rows with 29 degrees of freedom."""
 
 MOST_EXCESS = 2.0
 
-DOUBT, RARE_ROWS = 2.0, 250.0
+DOUBT, RARE_ROWS = 2.0, 400.0
 """Standard errors by which tails are taken to be heavier than public rows show, for the rows that
 make them so are rare and mostly not among few; and how many public rows show as much of them as
 Student rows of such tails."""

@@ -24,11 +24,18 @@ MOST_ROWS = 50_000
 LEAST_SHARE = 0.2
 """A correction for chance leaves at least this share of a squared error."""
 
+TINY = 1e-150
+"""Smallest squared error that is told from none."""
+
 
 @dataclass(frozen=True)
 class Level:
     """
-    Mean squared errors, against the population or against the non-private fit.
+    Squared errors, against the population or against the non-private fit.
+
+    Errors are root mean squares over tables and noise, and their mean over populations. What public
+    data allow may hold a few populations with errors far beyond all others, which would rule a mean
+    of squares.
 
     Parameters
     ----------
@@ -41,6 +48,21 @@ class Level:
     prediction: float
     coef: Array
 
+    @classmethod
+    def mean(cls, predictions: Array, coefs: Array) -> Level:
+        """
+        Average squared errors, one row for each population.
+
+        A population counts by its error of predictions, for the coefficients as well.
+        """
+        lengths = np.sqrt(predictions)
+        length = float(np.mean(lengths))
+        return cls(length**2, length * np.mean(coefs / lengths[:, None], axis=0))
+
+    def times(self, factor: float) -> Level:
+        """Return the same with all errors multiplied."""
+        return Level(factor * self.prediction, factor * self.coef)
+
     def with_coef(self, factor: float) -> Level:
         """Return the same with the errors of coefficients multiplied."""
         return Level(self.prediction, factor * self.coef)
@@ -48,7 +70,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Mean squared errors at one budget: from the population, from the non-private fit; radius."""
+    """Squared errors at one budget: from the population, from the non-private fit; radius."""
 
     population: Level
     plain: Level
@@ -132,9 +154,10 @@ def rehearse(
     of the distance to the non-private fit, what could be due to sampling is brought from m rows to
     n, and anything beyond it is left as it is.
 
-    Chance: the error of the non-private fit is known to first order, and it is part of the error
-    of the private one. Its deviation from expectation on the tables drawn is taken off, as far as
-    the two are correlated.
+    Chance: one table of each population is drawn. The mean of lengths of such errors is below their
+    root mean square, which is made up for. The error of the non-private fit is known to first
+    order, and it is part of the error of the private one: its deviation from expectation on the
+    tables drawn is taken off, as far as the two are correlated.
     """
     runs = []
     with warnings.catch_warnings():
@@ -188,22 +211,30 @@ def _run(
 
 
 def _level(runs: list[_Run], errors: Sequence[Array | None]) -> Level:
-    """Mean squares of errors, one vector for each run."""
+    """Summarise errors, one vector for each run."""
     known = [
         (run.metric, error) for run, error in zip(runs, errors, strict=True) if error is not None
     ]
-    return Level(
-        float(np.mean([error @ metric @ error for metric, error in known])),
-        np.mean([error**2 for _, error in known], axis=0),
-    )
+    predictions = np.array([max(error @ metric @ error, TINY) for metric, error in known])
+    coefs = np.array([error**2 for _, error in known])
+    return Level.mean(predictions, coefs).times(_chance(predictions, coefs.shape[1]))
+
+
+def _chance(squares: Array, p: int) -> float:
+    """
+    Mean square of an error over the square of its mean length, in one population.
+
+    It is that of p normal parts. Where errors differ less than such ones do, as they do where
+    nothing is learnt, it is what they show.
+    """
+    normal = p / 2.0 * math.exp(2.0 * (math.lgamma(p / 2.0) - math.lgamma((p + 1.0) / 2.0)))
+    return min(normal, float(np.mean(squares) / np.mean(np.sqrt(squares)) ** 2))
 
 
 def _expected_level(runs: list[_Run]) -> Level:
-    """Expected squares of the non-private fit."""
-    return Level(
-        float(np.mean([np.sum(run.metric * run.expected) for run in runs])),
-        np.mean([np.diag(run.expected) for run in runs], axis=0),
-    )
+    """Summarise expected squares of the non-private fit."""
+    predictions = np.array([max(np.sum(run.metric * run.expected), TINY) for run in runs])
+    return Level.mean(predictions, np.array([np.diag(run.expected) for run in runs]))
 
 
 def _outcome(runs: list[_Run], b: int, n_rows: int, correction: float) -> Outcome:
@@ -227,14 +258,19 @@ def _coef_factor(runs: list[_Run], private: Level, correction: float) -> float:
     of the public fit or of no coefficients at all, does not go with it.
     """
     start = _level(runs, [-run.coef if run.public is None else run.public for run in runs])
-    unlearnt = min(private.prediction / max(start.prediction, 1e-300), 1.0)
+    unlearnt = min(private.prediction / start.prediction, 1.0)
     return correction + (1.0 - correction) * unlearnt
 
 
 def _without_chance(runs: list[_Run], b: int, private: Level) -> Level:
-    """Take off what the non-private fit has, on the tables drawn, beyond what is expected."""
+    """
+    Take off what the non-private fit has, on the tables drawn, beyond what is expected.
+
+    With errors r e + f of the private fit, e those of the non-private one and f unrelated to them,
+    r^2 times their squares is in the squares of the private ones.
+    """
     plain, expected = _level(runs, [run.plain for run in runs]), _expected_level(runs)
-    share = _common_share(runs, b)
+    share = min(_correlation(runs, b) ** 2 * private.prediction / plain.prediction, 1.0)
     prediction = private.prediction + share * (expected.prediction - plain.prediction)
     coef = private.coef + share * (expected.coef - plain.coef)
     return Level(
@@ -243,15 +279,14 @@ def _without_chance(runs: list[_Run], b: int, private: Level) -> Level:
     )
 
 
-def _common_share(runs: list[_Run], b: int) -> float:
-    """
-    How much of the squared error of the non-private fit is in that of the private one.
-
-    With errors r e + f, e that of the non-private fit and f unrelated to it, that is r^2.
-    """
-    both = sum(float(run.private[b] @ run.metric @ run.plain) for run in runs)
-    plain = sum(float(run.plain @ run.metric @ run.plain) for run in runs)
-    return min(max(both / plain, 0.0), 1.0) ** 2 if plain > 0.0 else 0.0
+def _correlation(runs: list[_Run], b: int) -> float:
+    """Correlation of the errors of the private and the non-private fit, none where negative."""
+    cosines = []
+    for run in runs:
+        private, plain = run.private[b], run.plain
+        squares = (private @ run.metric @ private) * (plain @ run.metric @ plain)
+        cosines.append(float(private @ run.metric @ plain) / math.sqrt(max(squares, TINY)))
+    return max(float(np.mean(cosines)), 0.0)
 
 
 def _scaled(runs: list[_Run], b: int, n_rows: int, apart: Level) -> tuple[Level, Level]:

@@ -20,6 +20,10 @@ Array = NDArray[np.float64]
 FIT_ROWS, FIT_STEPS, LARGEST_FACTOR = 2_000, 8, 30.0
 """Rows and steps that find how much longer the truth is than its penalised fit, and the limit."""
 
+CANDIDATES, LONGER = 4, 0.2
+"""Directions that one is picked from, and by how much a logarithm of a length is changed to see
+how far that of its fit's goes with it."""
+
 LARGEST_LEVEL = 30.0
 """Largest mean of a linear predictor that is looked for."""
 
@@ -87,12 +91,12 @@ class CoefLaw:
         """
         Draw coefficients and a residual sd.
 
-        The variance is s^2 f / chi^2 with f + 2 degrees of freedom. Its mean is s^2, which is
-        unbiased, so that planned squared errors are right on average over public samples.
+        The variance is s^2 f / chi^2 with f + 1 degrees of freedom. The mean of its root over
+        public samples is the true sd, so that planned errors are right on average over these.
         """
         sd = self.residual_sd
         if self.freedom is not None:
-            sd *= math.sqrt(self.freedom / rng.chisquare(self.freedom + 2.0))
+            sd *= math.sqrt(self.freedom / rng.chisquare(self.freedom + 1.0))
         coef = self.centre + sd * self.root @ rng.standard_normal(len(self.centre))
         return Truth(features.drawn(rng), coef, sd, self.residuals)
 
@@ -154,20 +158,39 @@ class PredictorLaw:
         """
         Draw a direction, and find the length whose fit is as long as was stated.
 
-        A penalty makes fits shorter than the truth; near separable labels, much shorter.
+        A penalty makes fits shorter than the truth; near separable labels, much shorter. In some
+        directions no fit is as long, and those are not where the truth is. Of the others that is
+        the more likely the more lengths have a fit about as long: some are drawn, and one of them
+        is picked.
         """
+        if self.task.alpha == 0.0:
+            guess = _Guess.drawn(rng, features)
+            return self._truth(features.drawn(rng, guess.direction), guess, self.signal)
+        found = [self._longer(rng, features) for _ in range(CANDIDATES)]
+        weights = np.array([weight for _, weight in found])
+        if not np.any(weights > 0.0):
+            return found[0][0]
+        return found[rng.choice(len(found), p=weights / np.sum(weights))][0]
+
+    def _longer(self, rng: np.random.Generator, features: FeatureLaw) -> tuple[Truth, float]:
+        """Find the length in one direction, and how much length goes with a change of its fit's."""
         guess = _Guess.drawn(rng, features)
         features = features.drawn(rng, guess.direction)
-        if self.task.alpha == 0.0:
-            return self._truth(features, guess, self.signal)
         z = rng.standard_normal((FIT_ROWS, len(features.mean)))
-        low, high = 1.0, LARGEST_FACTOR
+
+        def excess(log_factor: float) -> float:
+            truth = self._truth(features, guess, math.exp(log_factor) * self.signal)
+            return math.log(self._fitted_signal(truth, z) / self.signal)
+
+        low, high = 0.0, math.log(LARGEST_FACTOR)
         for _ in range(FIT_STEPS):
-            middle = math.sqrt(low * high)
-            truth = self._truth(features, guess, middle * self.signal)
-            short = self._fitted_signal(truth, z) < self.signal
-            low, high = (middle, high) if short else (low, middle)
-        return self._truth(features, guess, math.sqrt(low * high) * self.signal)
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if excess(middle) < 0.0 else (low, middle)
+        middle = (low + high) / 2.0
+        truth = self._truth(features, guess, math.exp(middle) * self.signal)
+        if high == math.log(LARGEST_FACTOR):
+            return truth, 0.0
+        return truth, 1.0 / max(excess(middle + LONGER) - excess(middle), 1e-3)
 
     def _fitted_signal(self, truth: Truth, z: Array) -> float:
         """Size of the linear predictor of a fit to expected responses."""
