@@ -49,8 +49,9 @@ class Cell(NamedTuple):
     """
     Planned and realised errors of one method in one cell, for one metric.
 
-    Root mean squares over all seeds, and the typical ratio: the geometric mean, over seeds, of the
-    planned root mean square over the realised one. The standard error is that of its logarithm.
+    Means over all seeds of planned errors and of realised root mean squares, and the typical ratio:
+    the geometric mean, over seeds, of one over the other. The standard error is that of its
+    logarithm.
     """
 
     part: str
@@ -219,7 +220,6 @@ def planned_and_realised(
         made = plan(
             privacy=[GDP(mu) for mu in budgets],
             public=one.public,
-            rehearsals=TABLES,
             **asked,
             **one.stated,
         )
@@ -269,7 +269,7 @@ def compare(part: str, runs: list[Run]) -> list[Cell]:
     cells = []
     for key in sorted(groups):
         values = np.array(groups[key]).reshape(-1, 2, len(METRICS))
-        planned, realised = np.sqrt(np.mean(values**2, axis=0))
+        planned, realised = np.mean(values, axis=0)
         logs = np.log(values[:, 0] / values[:, 1])
         typical = np.exp(np.mean(logs, axis=0))
         doubt = np.std(logs, axis=0, ddof=1) / np.sqrt(len(logs))
@@ -288,7 +288,7 @@ def provenance(stated: argparse.Namespace) -> str:
     part = "" if stated.part == "all" else f" --part {stated.part}"
     return (
         f"python benchmarks/calibration.py{part}{repeats} --first-seed {stated.first_seed}; "
-        f"{datetime.date.today()}; {TABLES} tables of each kind a seed; publicmoments "
+        f"{datetime.date.today()}; {TABLES} tables a seed; publicmoments "
         f"{publicmoments.__version__}, numpy {np.__version__}, Python {platform.python_version()}"
     )
 
@@ -309,12 +309,12 @@ INTRODUCTION = (
     "against the true coefficients in simulations of the linear model, against the non-private fit",
     "of the same rows everywhere else.",
     "",
-    "`planned` and `realised` are root mean squares over all seeds, and `ratio` is theirs.",
-    "Populations differ: simulated labels are nearly separable in some, and a few such seeds rule",
-    "a root mean square. `typical` is the geometric mean over seeds of the planned root mean",
-    "square over the realised one, with two standard errors to either side as its `interval`.",
-    "Even plans that are right have typical ratios above 1 where public data say little: a plan",
-    "allows for all that may be, and only one thing is.",
+    "`planned` is the mean over seeds of the errors that plans expect, `realised` that of the root",
+    "mean square errors that fits had, and `ratio` is theirs. Populations differ: simulated labels",
+    "are nearly separable in some, and a few such seeds rule a mean. `typical` is the geometric",
+    "mean over seeds of the planned error over the realised one, with two standard errors to either",
+    "side as its `interval`. Even plans that are right have typical ratios above 1 where public",
+    "data say little: a plan allows for all that may be, and only one thing is.",
     "",
     f"The goal is a factor of {SIMULATED_GOAL:g} in simulations and {REAL_GOAL:g} on real tables;",
     "a star marks what is beyond it, and two stars a typical ratio whose whole interval is.",

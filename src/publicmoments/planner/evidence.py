@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from publicmoments.families import CanonicalFamily
 from publicmoments.planner.features import FeatureLaw
 from publicmoments.planner.fits import newton
-from publicmoments.planner.truths import Truth
+from publicmoments.planner.truths import Truth, likely
 
 __all__ = ["ResponseLaw"]
 
@@ -19,10 +19,6 @@ Array = NDArray[np.float64]
 
 PRIOR_VARIANCES = np.geomspace(0.01, 100.0, 13)
 """Candidates for the variance of a whitened coefficient."""
-
-LONG_PREDICTOR = 5.0
-"""Linear predictors of a root mean square above this are ever less likely before any response is
-seen: probabilities would be 0 or 1 for most rows."""
 
 RANK = 1e-12
 """Share of the largest variance below which a direction of public rows counts as none."""
@@ -94,8 +90,8 @@ class ResponseLaw:
         limit whatever its shape is (Nishihara, Murray and Adams, 2014).
         """
         evidence = np.array([belief.evidence for belief in self.beliefs])
-        squares = np.array([belief.variance for belief in self.beliefs]) * self.z.shape[1]
-        weights = np.exp(evidence - np.max(evidence)) / (1.0 + squares / LONG_PREDICTOR**2)
+        sizes = np.sqrt([belief.variance * self.z.shape[1] for belief in self.beliefs])
+        weights = np.exp(evidence - np.max(evidence)) * likely(sizes)
         belief = self.beliefs[rng.choice(len(weights), p=weights / np.sum(weights))]
         values, vectors = np.linalg.eigh(belief.precision)
         root = vectors / np.sqrt(values)

@@ -48,6 +48,9 @@ class Accuracy:
     """
     How far coefficients are expected to be from those of the population.
 
+    Errors are root mean squares over private tables and noise. Public data leave open what the
+    population is: the mean over those that they allow is given.
+
     Parameters
     ----------
     error : float

@@ -13,16 +13,20 @@ from scipy.optimize import brentq
 from publicmoments.planner.features import FeatureLaw
 from publicmoments.planner.fits import Task
 
-__all__ = ["CoefLaw", "PredictorLaw", "SignalLaw", "Truth", "TruthLaw"]
+__all__ = ["CoefLaw", "PredictorLaw", "SignalLaw", "Truth", "TruthLaw", "likely"]
 
 Array = NDArray[np.float64]
 
-FIT_ROWS, FIT_STEPS, LARGEST_FACTOR = 2_000, 8, 30.0
-"""Rows and steps that find how much longer the truth is than its penalised fit, and the limit."""
+FIT_ROWS, NEAR, MOST_TRIES = 2_000, 0.1, 100
+"""Rows of a fit that is looked at for its length, how near that is to be to the stated one, as a
+share, and how many are tried."""
 
-CANDIDATES, LONGER = 4, 0.2
-"""Directions that one is picked from, and by how much a logarithm of a length is changed to see
-how far that of its fit's goes with it."""
+LARGEST_FACTOR = 30.0
+"""How much longer than its fit a truth may be."""
+
+LONG_PREDICTOR = 5.0
+"""Linear predictors of a root mean square above this are ever less likely before any response is
+seen: probabilities would be 0 or 1 for most rows."""
 
 LARGEST_LEVEL = 30.0
 """Largest mean of a linear predictor that is looked for."""
@@ -156,44 +160,34 @@ class PredictorLaw:
 
     def drawn(self, rng: np.random.Generator, features: FeatureLaw) -> Truth:
         """
-        Draw a direction, and find the length whose fit is as long as was stated.
+        Draw directions and lengths until a fit is about as long as was stated.
 
         A penalty makes fits shorter than the truth; near separable labels, much shorter. In some
-        directions no fit is as long, and those are not where the truth is. Of the others that is
-        the more likely the more lengths have a fit about as long: some are drawn, and one of them
-        is picked.
+        directions no fit is as long, in others those of many lengths are.
         """
         if self.task.alpha == 0.0:
-            guess = _Guess.drawn(rng, features)
-            return self._truth(features.drawn(rng, guess.direction), guess, self.signal)
-        found = [self._longer(rng, features) for _ in range(CANDIDATES)]
-        weights = np.array([weight for _, weight in found])
-        if not np.any(weights > 0.0):
-            return found[0][0]
-        return found[rng.choice(len(found), p=weights / np.sum(weights))][0]
+            return self._drawn(rng, features, self.signal)
+        tried: list[tuple[float, Truth]] = []
+        while len(tried) < MOST_TRIES and (not tried or tried[-1][0] > NEAR):
+            truth = self._drawn(rng, features, self._length(rng))
+            tried.append((abs(self._fitted_signal(truth, rng) / self.signal - 1.0), truth))
+        return min(tried, key=lambda one: one[0])[1]
 
-    def _longer(self, rng: np.random.Generator, features: FeatureLaw) -> tuple[Truth, float]:
-        """Find the length in one direction, and how much length goes with a change of its fit's."""
+    def _length(self, rng: np.random.Generator) -> float:
+        """Draw the length of a truth whose fit has the stated one: it is that long or longer."""
+        while True:
+            length = self.signal * LARGEST_FACTOR ** float(rng.uniform())
+            if rng.uniform() * likely(self.signal) < likely(length):
+                return length
+
+    def _drawn(self, rng: np.random.Generator, features: FeatureLaw, signal: float) -> Truth:
+        """Draw a direction, for coefficients of a length."""
         guess = _Guess.drawn(rng, features)
-        features = features.drawn(rng, guess.direction)
-        z = rng.standard_normal((FIT_ROWS, len(features.mean)))
+        return self._truth(features.drawn(rng, guess.direction), guess, signal)
 
-        def excess(log_factor: float) -> float:
-            truth = self._truth(features, guess, math.exp(log_factor) * self.signal)
-            return math.log(self._fitted_signal(truth, z) / self.signal)
-
-        low, high = 0.0, math.log(LARGEST_FACTOR)
-        for _ in range(FIT_STEPS):
-            middle = (low + high) / 2.0
-            low, high = (middle, high) if excess(middle) < 0.0 else (low, middle)
-        middle = (low + high) / 2.0
-        truth = self._truth(features, guess, math.exp(middle) * self.signal)
-        if high == math.log(LARGEST_FACTOR):
-            return truth, 0.0
-        return truth, 1.0 / max(excess(middle + LONGER) - excess(middle), 1e-3)
-
-    def _fitted_signal(self, truth: Truth, z: Array) -> float:
+    def _fitted_signal(self, truth: Truth, rng: np.random.Generator) -> float:
         """Size of the linear predictor of a fit to expected responses."""
+        z = rng.standard_normal((FIT_ROWS, len(truth.features.mean)))
         X = truth.features.mean + z @ truth.features.root
         rows = self.task.design(X)
         fitted = rows @ self.task.plain_fit(X, self.task.family.mean(rows @ truth.coef))
@@ -274,6 +268,11 @@ class _Guess:
         square = float(mean @ mean)
         shrink = (1.0 - math.sqrt(1.0 - square)) / square * np.outer(mean, mean @ features.root)
         return replace(features, mean=mean @ features.root, root=features.root - shrink)
+
+
+def likely(size: float | Array) -> float | Array:
+    """How likely linear predictors of a size are before any response is seen."""
+    return 1.0 / (1.0 + (size / LONG_PREDICTOR) ** 2)
 
 
 def _direction(rng: np.random.Generator, features: FeatureLaw) -> Array:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 from publicmoments import PublicMoments
-from publicmoments.planner import evidence
+from publicmoments.planner import evidence, truths
 from publicmoments.planner.features import feature_law
 from publicmoments.planner.fits import Task
 from publicmoments.planner.knowledge import Stated, population_of
+from publicmoments.planner.truths import likely
 
 COEF = np.array([1.0, -2.0, 0.5])
 
@@ -75,15 +77,18 @@ def test_a_draw_is_to_coefficients_what_a_sample_is(moment):
     assert np.mean(traces) == pytest.approx(4.0, rel=0.02)
 
 
-def test_residual_variance_is_unbiased_and_spread_as_its_freedom_says():
+def test_residual_sds_are_unbiased_and_spread_as_their_freedom_says():
     B, y = public_rows(23)
     population = population_of(
         PublicMoments.from_rows(B, response=y), Task("ridge", 0.0, True), Stated()
     )
-    variances = [world.residual_sd**2 for world in worlds(population, 3_000)]
-    assert np.mean(variances) == pytest.approx(population.law.residual_sd**2, rel=0.05)
-    # With f = 19: f^2 / (f (f - 2)) - 1 = 2 / (f - 2).
-    assert np.var(variances) / np.mean(variances) ** 2 == pytest.approx(2 / 17, rel=0.25)
+    # With f = 19 a public sd is a_f times the true one on average, and so a drawn one has to be the
+    # public one over a_f on average; its variance is s^2 f / (f - 1) on average.
+    short = np.sqrt(2 / 19) * special.gamma(10) / special.gamma(9.5)
+    sds = np.array([world.residual_sd for world in worlds(population, 3_000)])
+    sds = sds / population.law.residual_sd
+    assert sds.mean() == pytest.approx(1.0 / short, abs=4 * sds.std() / np.sqrt(3_000))
+    assert np.mean(sds**2) == pytest.approx(19 / 18, rel=0.02)
 
 
 def test_coefficients_vary_as_the_public_fit_does():
@@ -192,6 +197,33 @@ def test_the_stated_predictor_is_that_of_the_penalised_fit():
     assert sizes[0.05] > 1.3 * sizes[0.0]
 
 
+def test_lengths_are_those_whose_penalised_fit_is_as_stated():
+    # Coefficients of the third column cost ten thousand times as much, and are hardly fitted.
+    moment, stated = np.diag([1.0, 1.0, 1e-4]), 1.5
+    public, task = PublicMoments.from_matrix(moment, n=10**8), Task("logistic", 0.02, False)
+    drawn = worlds(population_of(public, task, Stated(predictor_sd=stated)), 150)
+    lengths = np.sqrt([world.coef @ moment @ world.coef for world in drawn])
+    # The same by drawing from what is likely before, and keeping what has such a fit.
+    rng, kept = np.random.default_rng(0), []
+    X = rng.normal(size=(1_000, 3)) @ np.sqrt(moment)
+    while len(kept) < 150:
+        coef = rng.normal(size=3) / np.sqrt(np.diag(moment))
+        length = stated * 30.0 ** rng.uniform()
+        coef *= length / np.sqrt(coef @ moment @ coef)
+        fitted = X @ task.plain_fit(X, 1.0 / (1.0 + np.exp(-X @ coef)))
+        if abs(np.sqrt(np.mean(fitted**2)) - stated) < 0.15 and rng.uniform() < likely(length):
+            kept.append(length)
+    assert stats.ks_2samp(lengths, kept).pvalue > 0.01
+    assert np.mean(lengths > 2.0 * stated) > 0.3
+
+
+def test_sizes_beyond_any_fit_are_met_as_far_as_may_be(monkeypatch):
+    monkeypatch.setattr(truths, "MOST_TRIES", 3)
+    public, task = PublicMoments.from_matrix(np.eye(2), n=10**8), Task("logistic", 10.0, False)
+    world = population_of(public, task, Stated(predictor_sd=3.0)).drawn(np.random.default_rng(0))
+    assert 3.0 <= np.linalg.norm(world.coef) <= 90.0
+
+
 def labels_law(count, coef, seed=0):
     rng = np.random.default_rng(seed)
     B = rng.normal(size=(count, len(coef)))
@@ -232,7 +264,7 @@ def test_draws_have_the_skewed_posterior_of_few_labels():
     density = np.zeros_like(grid)
     for variance in evidence.PRIOR_VARIANCES:
         prior = np.exp(-(grid**2) / (2 * variance)) / np.sqrt(variance)
-        density += prior / (1.0 + variance / evidence.LONG_PREDICTOR**2) * np.exp(loss.min() - loss)
+        density += prior / (1.0 + variance / 5.0**2) * np.exp(loss.min() - loss)
     density /= density.sum()
     share = np.cumsum(density)
     drawn = np.array([world.coef[0] for world in worlds(population, 1_500)]) / law.whitener[0, 0]

@@ -1,0 +1,80 @@
+"""Rehearsals tell root mean squares over noise, and their means over populations."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from publicmoments.planner.rehearsal import Level, rehearse
+
+MU = [1.0]
+
+
+class NoisyTask:
+    """Fits that are off by normal noise of the scale that the first column holds."""
+
+    def private_fit(self, X, y, mu, public, seed):
+        return X[0, 0] * np.random.default_rng(seed).standard_normal(X.shape[1]), 1.0
+
+    def plain_fit(self, X, y):
+        return np.zeros(X.shape[1])
+
+    def plain_moments(self, X, coef):
+        return np.zeros((len(coef), len(coef))), np.zeros(len(coef))
+
+
+class UnlearntTask(NoisyTask):
+    """Fits that are off by the scale in the first coefficient, whatever the noise."""
+
+    def private_fit(self, X, y, mu, public, seed):
+        return np.append(X[0, 0], np.zeros(X.shape[1] - 1)), 1.0
+
+
+def populations(p, scales):
+    """Populations without effects, that differ in what noise does."""
+
+    def drawn(rng):
+        scale = rng.choice(scales)
+        return SimpleNamespace(
+            coef=np.zeros(p),
+            metric=np.eye(p),
+            residual_sd=1.0,
+            sample=lambda _, n: (np.full((n, p), scale), np.zeros(n)),
+        )
+
+    return SimpleNamespace(drawn=drawn, features=SimpleNamespace(inverse_bias=1.0))
+
+
+def outcome(population, task, repeats):
+    done = rehearse(
+        population, task, None, public_coef=None, mus=MU, n_rows=10, repeats=repeats, seed=0
+    )
+    return done.outcomes[0].population
+
+
+@pytest.mark.parametrize("p", [1, 2, 8])
+def test_noise_is_told_by_its_root_mean_square(p):
+    level = outcome(populations(p, [3.0]), NoisyTask(), 4_000)
+    assert level.prediction == pytest.approx(9.0 * p, rel=0.05)
+    assert level.coef == pytest.approx(np.full(p, 9.0), rel=0.1)
+
+
+def test_populations_count_by_their_errors_and_not_by_the_squares_of_them():
+    level = outcome(populations(4, [1.0, 1.0, 1.0, 21.0]), NoisyTask(), 4_000)
+    # Root mean squares of 2 and 42; the root of their mean square is 21.1.
+    assert np.sqrt(level.prediction) == pytest.approx(12.0, rel=0.05)
+
+
+def test_errors_that_noise_has_no_part_in_are_told_as_they_are():
+    level = outcome(populations(2, [5.0]), UnlearntTask(), 20)
+    assert level.prediction == pytest.approx(25.0)
+    assert level.coef == pytest.approx([25.0, 0.0])
+
+
+def test_coefficients_share_in_the_error_of_predictions():
+    # In units of predictions the second population has ten times the error of the first.
+    level = Level.mean(np.array([1.0, 100.0]), np.array([[4.0, 0.0], [0.0, 100.0]]))
+    assert level.prediction == pytest.approx(5.5**2)
+    assert level.coef == pytest.approx([5.5 * 4.0 / 2, 5.5 * 10.0 / 2])
