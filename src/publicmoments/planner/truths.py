@@ -176,7 +176,7 @@ class PredictorLaw:
     def _length(self, rng: np.random.Generator) -> float:
         """Draw the length of a truth whose fit has the stated one: it is that long or longer."""
         while True:
-            length = self.signal * LARGEST_FACTOR ** float(rng.uniform())
+            length = self.signal * math.pow(LARGEST_FACTOR, rng.uniform())
             if rng.uniform() * likely(self.signal) < likely(length):
                 return length
 
