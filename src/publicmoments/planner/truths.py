@@ -17,7 +17,7 @@ __all__ = ["CoefLaw", "PredictorLaw", "SignalLaw", "Truth", "TruthLaw", "likely"
 
 Array = NDArray[np.float64]
 
-FIT_ROWS, NEAR, MOST_TRIES = 2_000, 0.1, 100
+FIT_ROWS, NEAR, MOST_TRIES = 2_000, 0.05, 200
 """Rows of a fit that is looked at for its length, how near that is to be to the stated one, as a
 share, and how many are tried."""
 
@@ -174,10 +174,11 @@ class PredictorLaw:
         return min(tried, key=lambda one: one[0])[1]
 
     def _length(self, rng: np.random.Generator) -> float:
-        """Draw the length of a truth whose fit has the stated one: it is that long or longer."""
+        """Draw the length of a truth whose fit is about as long as was stated, or shorter."""
+        shortest = (1.0 - NEAR) * self.signal
         while True:
-            length = self.signal * math.pow(LARGEST_FACTOR, rng.uniform())
-            if rng.uniform() * likely(self.signal) < likely(length):
+            length = shortest * math.pow(LARGEST_FACTOR, rng.uniform())
+            if rng.uniform() * likely(shortest) < likely(length):
                 return length
 
     def _drawn(self, rng: np.random.Generator, features: FeatureLaw, signal: float) -> Truth:
