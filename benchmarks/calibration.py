@@ -274,10 +274,7 @@ def compare(part: str, runs: list[Run]) -> list[Cell]:
         typical = np.exp(np.mean(logs, axis=0))
         doubt = np.std(logs, axis=0, ddof=1) / np.sqrt(len(logs))
         for k, metric in enumerate(METRICS):
-            figures = (
-                *(float(planned[k]), float(realised[k])),
-                *(float(typical[k]), float(doubt[k])),
-            )
+            figures = [float(values[k]) for values in (planned, realised, typical, doubt)]
             cells.append(Cell(part, *key, metric, *figures, len(values)))
     return cells
 
@@ -293,21 +290,18 @@ def provenance(stated: argparse.Namespace) -> str:
     )
 
 
-HEADINGS = (
-    *("setting", "mu", "method", "planned", "realised", "ratio"),
-    *("typical", "interval", "seeds"),
-)
+HEADINGS = ("setting", "mu", "method")
+HEADINGS += ("planned", "realised", "ratio", "typical", "interval", "seeds")
 
 INTRODUCTION = (
     "Errors that `publicmoments.plan` expects, beside those that fits then have. A seed draws a",
     "population of the accuracy benchmark, or splits one of its real tables. A plan is made from",
     "the public data of the seed alone; without public responses the user's part is played by the",
     "truth: `r2` for the linear model, `predictor_sd` and `response_mean` for the others, and",
-    "`kurtosis`. Then the estimator",
-    f"is run on {TABLES} private tables of that population, or on the private part of",
-    f"the real table with {TABLES} draws of noise. Errors are those of the accuracy benchmark:",
-    "against the true coefficients in simulations of the linear model, against the non-private fit",
-    "of the same rows everywhere else.",
+    f"`kurtosis`. Then the estimator is run on {TABLES} private tables of that population, or on",
+    f"the private part of the real table with {TABLES} draws of noise. Errors are those of the",
+    "accuracy benchmark: against the true coefficients in simulations of the linear model, against",
+    "the non-private fit of the same rows everywhere else.",
     "",
     "`planned` is the mean over seeds of the errors that plans expect, `realised` that of the root",
     "mean square errors that fits had, and `ratio` is theirs. Populations differ: simulated labels",

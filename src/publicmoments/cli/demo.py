@@ -33,7 +33,6 @@ EFFECTS = (21.0, 34.0, 4.5, 9.0, 310.0, 1.2)
 LEVEL = 1_500.0
 PRIVATE_ROWS, PUBLIC_ROWS = 30_000, 300
 EPSILON, DELTA = 1.0, 1e-6
-REHEARSALS = 12
 FOLDER = "publicmoments-demo"
 
 
@@ -150,7 +149,7 @@ def _planned(moments: PublicMoments, screen: Screen) -> Plan:
     from publicmoments import ApproxDP, plan
 
     budgets = [ApproxDP(epsilon, DELTA) for epsilon in (0.1, EPSILON)]
-    planned = plan(PRIVATE_ROWS, budgets, moments, rehearsals=REHEARSALS)
+    planned = plan(PRIVATE_ROWS, budgets, moments)
     screen.text(f"1. The plan, before any private row is read\n{planned}\n")
     return planned
 

@@ -165,7 +165,6 @@ def test_demo_compares_and_reports(pmt, tmp_path, monkeypatch):
     from publicmoments.cli import demo
 
     monkeypatch.setattr(demo, "PRIVATE_ROWS", 5_000)
-    monkeypatch.setattr(demo, "REHEARSALS", 2)
     monkeypatch.chdir(tmp_path)
     shown = pmt("demo")
     assert shown.code == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -20,6 +22,10 @@ def public_rows(count, seed=0, sd=0.5):
     rng = np.random.default_rng(seed)
     B = rng.normal(size=(count, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, 1.0]
     return B, B @ COEF + sd * rng.normal(size=count)
+
+
+def standard_rows(d):
+    return np.random.default_rng(0).normal(size=(1_000, d))
 
 
 def worlds(population, count=300):
@@ -197,6 +203,12 @@ def test_the_stated_predictor_is_that_of_the_penalised_fit():
     assert sizes[0.05] > 1.3 * sizes[0.0]
 
 
+def fitted_size(world, X, task):
+    """Size of the linear predictor of a fit to the probabilities of labels."""
+    fitted = X @ task.plain_fit(X, special.expit(X @ world.coef))
+    return np.sqrt(np.mean(fitted**2))
+
+
 def test_lengths_are_those_whose_penalised_fit_is_as_stated():
     # Coefficients of the third column cost ten thousand times as much, and are hardly fitted.
     moment, stated = np.diag([1.0, 1.0, 1e-4]), 1.5
@@ -205,23 +217,31 @@ def test_lengths_are_those_whose_penalised_fit_is_as_stated():
     lengths = np.sqrt([world.coef @ moment @ world.coef for world in drawn])
     # The same by drawing from what is likely before, and keeping what has such a fit.
     rng, kept = np.random.default_rng(0), []
-    X = rng.normal(size=(1_000, 3)) @ np.sqrt(moment)
+    X = standard_rows(3) @ np.sqrt(moment)
     while len(kept) < 150:
         coef = rng.normal(size=3) / np.sqrt(np.diag(moment))
         length = 0.95 * stated * 30.0 ** rng.uniform()
         coef *= length / np.sqrt(coef @ moment @ coef)
-        fitted = X @ task.plain_fit(X, 1.0 / (1.0 + np.exp(-X @ coef)))
-        if abs(np.sqrt(np.mean(fitted**2)) - stated) < 0.075 and rng.uniform() < likely(length):
+        size = fitted_size(SimpleNamespace(coef=coef), X, task)
+        if abs(size - stated) < 0.075 and rng.uniform() < likely(length):
             kept.append(length)
     assert stats.ks_2samp(lengths, kept).pvalue > 0.01
     assert np.mean(lengths > 2.0 * stated) > 0.3
+    sizes = [fitted_size(world, X, task) for world in drawn]
+    assert np.mean(np.abs(np.array(sizes) / stated - 1.0) < 0.1) > 0.95
 
 
 def test_sizes_beyond_any_fit_are_met_as_far_as_may_be(monkeypatch):
-    monkeypatch.setattr(truths, "MOST_TRIES", 3)
-    public, task = PublicMoments.from_matrix(np.eye(2), n=10**8), Task("logistic", 10.0, False)
-    world = population_of(public, task, Stated(predictor_sd=3.0)).drawn(np.random.default_rng(0))
-    assert 2.85 <= np.linalg.norm(world.coef) <= 85.5
+    # No fit is half as long as stated; the longer the truth, the nearer.
+    public, task = PublicMoments.from_matrix(np.eye(2), n=10**8), Task("logistic", 0.1, False)
+    population, X = population_of(public, task, Stated(predictor_sd=3.0)), standard_rows(2)
+    best = fitted_size(SimpleNamespace(coef=np.array([1e3, 0.0])), X, task)
+    assert best < 1.5
+    sizes = {}
+    for tries in (1, 40):
+        monkeypatch.setattr(truths, "MOST_TRIES", tries)
+        sizes[tries] = np.mean([fitted_size(world, X, task) for world in worlds(population, 20)])
+    assert sizes[40] > 0.95 * best > 1.05 * sizes[1]
 
 
 def labels_law(count, coef, seed=0):
