@@ -32,6 +32,24 @@ class UnlearntTask(NoisyTask):
         return np.append(X[0, 0], np.zeros(X.shape[1] - 1)), 1.0
 
 
+class UnluckyTask(NoisyTask):
+    """Non-private fits that are off by twice as much as they should be."""
+
+    def __init__(self, p, *, related):
+        self.rng, self.related = np.random.default_rng(0), related
+        self.plain = np.zeros(p)
+
+    def private_fit(self, X, y, mu, public, seed):
+        self.plain = 2.0 * self.rng.standard_normal(X.shape[1])
+        return (self.plain if self.related else super().private_fit(X, y, mu, public, seed)[0]), 1.0
+
+    def plain_fit(self, X, y):
+        return self.plain
+
+    def plain_moments(self, X, coef):
+        return len(X) * np.eye(len(coef)), np.zeros(len(coef))
+
+
 def populations(p, scales):
     """Populations without effects, that differ in what noise does."""
 
@@ -71,6 +89,13 @@ def test_errors_that_noise_has_no_part_in_are_told_as_they_are():
     level = outcome(populations(2, [5.0]), UnlearntTask(), 20)
     assert level.prediction == pytest.approx(25.0)
     assert level.coef == pytest.approx([25.0, 0.0])
+
+
+@pytest.mark.parametrize(("related", "expected"), [(True, 1.0), (False, 9.0)])
+def test_bad_luck_is_taken_off_as_far_as_the_fits_share_it(related, expected):
+    level = outcome(populations(8, [3.0]), UnluckyTask(8, related=related), 400)
+    assert level.prediction == pytest.approx(8 * expected, rel=0.06)
+    assert level.coef == pytest.approx(np.full(8, expected), rel=0.3)
 
 
 def test_coefficients_share_in_the_error_of_predictions():
