@@ -31,13 +31,14 @@ import settings
 from harness import Part, Run, Setting
 from rich.console import Console
 from rich.table import Table
+from scipy.special import entr
 from settings import Array
 from utility import positive
 
 import publicmoments
 from publicmoments import GDP, PublicMoments, Ridge, plan
 
-TABLES = 4
+TABLES = 8
 SEEDS = {"ridge": 40, "glm": 24}
 MORE_TABLES = range(1, TABLES)
 SIMULATED_GOAL, REAL_GOAL = 1.2, 1.5
@@ -120,7 +121,10 @@ def ridge_measure(setting: Setting, seed: int) -> list[Run]:
 
     def fitted(table: int, mu: float, known: Known) -> Errors:
         model = Ridge(
-            fit_intercept=False, public=known.public, privacy=GDP(mu), random_state=seed + table
+            fit_intercept=False,
+            public=known.public,
+            privacy=GDP(mu),
+            random_state=noise_seed(seed, table),
         )
         return squares(model.fit(*tables[table]).coef_ - sample.target, sample.metric)
 
@@ -167,8 +171,15 @@ def glm_measure(setting: Setting, seed: int) -> list[Run]:
     targets = [plain.fit(problem.family, rows, problem.alpha) for rows in tables]
 
     def fitted(table: int, mu: float, known: Known) -> Errors:
-        rows, stated = tables[table], {"alpha": problem.alpha, "privacy": GDP(mu)}
-        coef = glm.ours(rows, problem.family, known.public, random_state=seed + table, **stated)
+        rows = tables[table]
+        coef = glm.ours(
+            rows,
+            problem.family,
+            known.public,
+            alpha=problem.alpha,
+            privacy=GDP(mu),
+            random_state=noise_seed(seed, table),
+        )
         return squares(coef - targets[table], rows.X.T @ rows.X / len(rows.X))
 
     asked: dict[str, Any] = {"n_rows": setting.n, "fit_intercept": False, "random_state": seed}
@@ -181,15 +192,25 @@ def glm_known(setting: Setting, seed: int, target: Array) -> dict[str, Known]:
     """Public labels or counts, and a matrix with the true size of predictors and mean response."""
     sample = glm.draw(setting, seed)
     public, rows = glm.knowledge(sample.public), sample.private
+    predictor = rows.X @ target
     stated = {
-        "predictor_sd": float(np.sqrt(np.mean((rows.X @ target) ** 2))),
+        "predictor_sd": float(np.sqrt(np.mean(predictor**2))),
         "response_mean": float(np.mean(rows.rates)),
         "kurtosis": kurtosis(rows.X),
     }
+    if setting != glm.COUNTS:
+        stated["r2"] = pseudo_r2(predictor, rows.rates)
     return {
         glm.MATRIX: Known(public[glm.MATRIX], stated),
         glm.LABELS: Known(public[glm.LABELS], {}),
     }
+
+
+def pseudo_r2(predictor: Array, rates: Array) -> float:
+    """Share of the deviance that a linear predictor explains of labels with some probabilities."""
+    left = np.mean(np.logaddexp(0.0, predictor) - rates * predictor)
+    share = np.mean(rates)
+    return float(1.0 - left / (entr(share) + entr(1.0 - share)))
 
 
 def kurtosis(X: Array) -> float:
@@ -197,6 +218,11 @@ def kurtosis(X: Array) -> float:
     moment, d = X.T @ X / len(X), X.shape[1]
     squared = np.einsum("ij,ji->i", X, np.linalg.lstsq(moment, X.T, rcond=1e-12)[0])
     return float(np.mean(squared**2)) / (d * (d + 2))
+
+
+def noise_seed(seed: int, table: int) -> int:
+    """Seed of the noise of one fit; no two tables share it."""
+    return TABLES * seed + table
 
 
 def squares(away: Array, metric: Array) -> Errors:
@@ -297,18 +323,20 @@ INTRODUCTION = (
     "Errors that `publicmoments.plan` expects, beside those that fits then have. A seed draws a",
     "population of the accuracy benchmark, or splits one of its real tables. A plan is made from",
     "the public data of the seed alone; without public responses the user's part is played by the",
-    "truth: `r2` for the linear model, `predictor_sd` and `response_mean` for the others, and",
-    f"`kurtosis`. Then the estimator is run on {TABLES} private tables of that population, or on",
-    f"the private part of the real table with {TABLES} draws of noise. Errors are those of the",
-    "accuracy benchmark: against the true coefficients in simulations of the linear model, against",
-    "the non-private fit of the same rows everywhere else.",
+    "truth: `kurtosis`, and `r2` for the linear model, `predictor_sd` and `response_mean` for the",
+    "others, and for labels their `r2` as well. Then the estimator is run on",
+    f"{TABLES} private tables of that population, or on the private part of the real table with",
+    f"{TABLES} draws of noise. Errors are those of the accuracy benchmark: against the true",
+    "coefficients in simulations of the linear model, against the non-private fit of the same rows",
+    "everywhere else.",
     "",
-    "`planned` is the mean over seeds of the errors that plans expect, `realised` that of the root",
-    "mean square errors that fits had, and `ratio` is theirs. Populations differ: simulated labels",
-    "are nearly separable in some, and a few such seeds rule a mean. `typical` is the geometric",
-    "mean over seeds of the planned error over the realised one, with two standard errors to",
-    "either side as its `interval`. Even plans that are right have typical ratios above 1 where",
-    "public data say little: a plan allows for all that may be, and only one thing is.",
+    "`typical` is what plans aim at: the geometric mean over seeds of the planned error over the",
+    "root mean square of those that fits had, with two standard errors to either side as its",
+    "`interval`. `planned` and `realised` are means over seeds, and `ratio` is theirs. Populations",
+    "differ: simulated labels are nearly separable in some, and a few such seeds rule the mean of",
+    "realised errors. Where public data say little, plans cannot tell which, and `ratio` is below",
+    "1. Seeds share their population and public rows among all sizes and budgets of a setting, and",
+    "so chance moves cells together.",
     "",
     f"The goal is a factor of {SIMULATED_GOAL:g} in simulations and {REAL_GOAL:g} on real tables;",
     "a star marks what is beyond it, and two stars a typical ratio whose whole interval is.",

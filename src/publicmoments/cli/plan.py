@@ -52,7 +52,11 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("--error", type=float, help="wanted root mean square error of predictions")
     parser.add_argument("--alpha", type=float, default=0.0, help="ridge penalty")
     parser.add_argument("--no-intercept", action="store_true", help="fit no intercept")
-    parser.add_argument("--r2", type=float, help="expected share of variance explained")
+    parser.add_argument(
+        "--r2",
+        type=float,
+        help="expected share of variance, or of the deviance of labels, explained",
+    )
     parser.add_argument("--residual-sd", type=float, help="expected size of residuals")
     parser.add_argument("--predictor-sd", type=float, help="expected size of the linear predictor")
     parser.add_argument(
@@ -63,7 +67,9 @@ def add_to(commands: Commands) -> None:
         type=float,
         help="how heavy the tails of the features are; 1 for Gaussian ones",
     )
-    parser.add_argument("--rehearsals", type=int, default=12, help="made-up tables; 12 by default")
+    parser.add_argument(
+        "--rehearsals", type=int, default=6, help="made-up populations; 6 by default"
+    )
 
 
 def _plan(options: argparse.Namespace, screen: Screen) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from publicmoments.planner.bounds import SHAPE_ROWS
+from publicmoments.planner.parting import Parting
 from publicmoments.public import PublicMoments
 
 __all__ = ["FeatureLaw", "feature_law"]
@@ -28,10 +29,10 @@ rows with 29 degrees of freedom."""
 
 MOST_EXCESS = 2.0
 
-DOUBT, RARE_ROWS = 2.0, 400.0
-"""Standard errors by which tails are taken to be heavier than public rows show, for the rows that
-make them so are rare and mostly not among few; and how many public rows show as much of them as
-Student rows of such tails."""
+UNSEEN_SHARE, RARE_ROWS = 0.6, 400.0
+"""Share of the excess of the fourth moment that public rows do not show, for the rows that make it
+are rare and mostly not among few; and how many public rows show as much of the tails as Student
+rows of that excess."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,10 @@ class FeatureLaw:
         Public rows, whitened.
     kurtosis : float or None
         Fourth moment of their length, over that of Gaussian rows, where somebody stated it.
+    parting : Parting or None
+        How far two classes of rows are apart.
+    axis : ndarray of shape (d,) or None
+        Along what direction of whitened features; of length 1.
     """
 
     mean: Array
@@ -64,6 +69,8 @@ class FeatureLaw:
     mean_known: bool
     rows: Array | None = field(repr=False)
     kurtosis: float | None = None
+    parting: Parting | None = None
+    axis: Array | None = field(default=None, repr=False)
 
     @property
     def freedom(self) -> int | None:
@@ -103,8 +110,8 @@ class FeatureLaw:
             # Gaussian rows, whitened by their own moments, have this fourth moment on average.
             gaussian = r * (r + 2) * (k - 1) / (k + 1)
             fourth = np.sum(self.rows**2, axis=1) ** 2 / gaussian
-            seen = float(np.mean(fourth) + DOUBT * np.std(fourth) / math.sqrt(k)) - 1.0
-            excess = (k * seen + SHAPE_ROWS * excess) / (k + SHAPE_ROWS)
+            seen = max(float(np.mean(fourth)) - 1.0, 0.0)
+            excess = (k * seen / (1.0 - UNSEEN_SHARE) + SHAPE_ROWS * excess) / (k + SHAPE_ROWS)
         return 4.0 + 2.0 / min(max(excess, 1e-3), MOST_EXCESS)
 
     @property
@@ -145,6 +152,12 @@ class FeatureLaw:
             mean = mean + rng.standard_normal(d) @ root / math.sqrt(self.n_public)
         return replace(self, root=root, mean=mean)
 
+    def parted(self, parting: Parting, along: Array) -> FeatureLaw:
+        """Put classes of rows apart along a direction of whitened features."""
+        if parting.apart == 0.0:
+            return self
+        return replace(self, parting=parting, axis=along / np.linalg.norm(along))
+
     def whitened(self, rng: np.random.Generator, n: int) -> tuple[Array, NDArray[np.intp]]:
         """
         Draw whitened rows, and tell which public row each was made from; -1 stands for none.
@@ -153,6 +166,9 @@ class FeatureLaw:
         in for those nobody has seen.
         """
         z = rng.standard_normal((n, len(self.mean)))
+        if self.parting is not None and self.axis is not None:
+            along = z @ self.axis
+            z += np.outer(self.parting.parted(rng, along) - along, self.axis)
         seen = 0 if self.rows is None else len(self.rows)
         picked = rng.integers(seen, size=n) if seen else np.zeros(n, dtype=np.intp)
         picked[rng.random(n) * (1.0 + (seen / RARE_ROWS) ** 2) < 1.0] = -1

@@ -69,7 +69,7 @@ def smallest_budget(
     """
     question, n_rows = Question.checked(public, **options), checked_rows(n_rows)
     wanted = positive("error", error)
-    with progress_bar("searching", (STEPS + 2) * question.rehearsals) as advance:
+    with progress_bar("searching", (STEPS + 2) * question.fits) as advance:
         errors = _errors(question, metric, advance)
         best = errors(MU_RANGE[1], n_rows)
         if not best <= wanted:
@@ -120,7 +120,7 @@ def smallest_n(
     """
     question, mu = Question.checked(public, **options), checked_budget(privacy).to_gdp().mu
     wanted = positive("error", error)
-    with progress_bar("searching", (STEPS + 2) * question.rehearsals) as advance:
+    with progress_bar("searching", (STEPS + 2) * question.fits) as advance:
         errors = _errors(question, metric, advance)
         best = errors(mu, round(ROW_RANGE[1]))
         if not best <= wanted:

@@ -14,7 +14,8 @@ from publicmoments.planner.evidence import ResponseLaw
 from publicmoments.planner.features import feature_law
 from publicmoments.planner.fits import Task, with_ones
 from publicmoments.planner.population import Population
-from publicmoments.planner.truths import CoefLaw, PredictorLaw, SignalLaw, TruthLaw
+from publicmoments.planner.predictors import PredictorLaw
+from publicmoments.planner.truths import CoefLaw, SignalLaw, TruthLaw
 from publicmoments.public import PublicDesign, PublicMoments
 
 __all__ = ["Stated", "population_of", "public_only"]
@@ -30,7 +31,8 @@ class Stated:
     Parameters
     ----------
     r2 : float, optional
-        Share of the mean square of the responses that the features explain.
+        Share of the mean square of the responses that the features explain, or of the deviance of
+        labels.
     residual_sd : float, optional
         Root mean square of what they leave.
     predictor_sd : float, optional
@@ -159,13 +161,19 @@ def _residuals(design: PublicDesign, coef: Array) -> Array | None:
     return left / size if size > 0.0 else None
 
 
-def _predictor_law(task: Task, stated: Stated) -> PredictorLaw:
+def _predictor_law(public: PublicMoments, task: Task, stated: Stated) -> PredictorLaw:
     """Law of labels or counts from what the user states."""
-    if stated.predictor_sd is None or set(stated.given) - {"predictor_sd", "response_mean"}:
+    may = ["response_mean", "r2"] if task.model == "logistic" else ["response_mean"]
+    if stated.predictor_sd is None or set(stated.given) - {"predictor_sd", *may}:
         raise ValueError(
             f"without public responses, model={task.model!r} needs predictor_sd, the expected root "
-            "mean square of the linear predictor, and may have response_mean, got "
+            f"mean square of the linear predictor, and may have {' and '.join(may)}, got "
             f"{' and '.join(stated.given) or 'nothing'}; 1 is a moderate signal, 3 a strong one"
+        )
+    if stated.r2 is not None and public.rows is not None:
+        raise ValueError(
+            "r2 tells how far the classes are apart where nothing else does; with public rows "
+            "leave it out"
         )
     mean = stated.response_mean
     if mean is not None and task.model == "logistic" and not mean < 1.0:
@@ -173,13 +181,13 @@ def _predictor_law(task: Task, stated: Stated) -> PredictorLaw:
             f"response_mean must be between 0 and 1 for model='logistic', got {mean!r}; pass the "
             "expected share of the second class"
         )
-    return PredictorLaw(stated.predictor_sd, mean, task)
+    return PredictorLaw(stated.predictor_sd, mean, stated.r2, task)
 
 
 def _stated_law(public: PublicMoments, task: Task, stated: Stated) -> TruthLaw:
     """Law of the coefficients from what the user states."""
     if task.model != "ridge":
-        return _predictor_law(task, stated)
+        return _predictor_law(public, task, stated)
     if {"predictor_sd", "response_mean"} & set(stated.given) or len(stated.given) != 1:
         raise ValueError(
             "without public responses, a plan needs one of r2 and residual_sd, got "

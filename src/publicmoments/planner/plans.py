@@ -20,8 +20,9 @@ from publicmoments.paper.settings import GuidedSetting
 from publicmoments.paper.theory import is_robust, robustness_condition
 from publicmoments.planner.fits import FAMILIES, Model, Task
 from publicmoments.planner.knowledge import Stated, population_of, public_only
+from publicmoments.planner.levels import Level
 from publicmoments.planner.population import Population
-from publicmoments.planner.rehearsal import Level, Rehearsal, rehearse
+from publicmoments.planner.rehearsal import TABLES, Rehearsal, rehearse
 from publicmoments.planner.show import plot_plan, table_text
 from publicmoments.planner.words import recommendation
 from publicmoments.privacy.budgets import Budget
@@ -31,7 +32,7 @@ __all__ = ["Accuracy", "Forecast", "Plan", "plan"]
 
 Array = NDArray[np.float64]
 
-REHEARSALS = 12
+REHEARSALS = 6
 """Made-up tables, by default."""
 
 NORMAL_95 = 1.959963984540054
@@ -49,7 +50,7 @@ class Accuracy:
     How far coefficients are expected to be from those of the population.
 
     Errors are root mean squares over private tables and noise. Public data leave open what the
-    population is: the mean over those that they allow is given.
+    population is: the geometric mean over those that they allow is given.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ class Plan:
     columns : tuple of str
         Names of the coefficients.
     rehearsals : int
-        Made-up tables behind the figures.
+        Made-up populations behind the figures.
 
     Examples
     --------
@@ -273,6 +274,11 @@ class Question:
         )
 
     @property
+    def fits(self) -> int:
+        """Tables that every budget is tried on."""
+        return TABLES * self.rehearsals
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coefficients."""
         d = len(self.public.second_moment)
@@ -357,7 +363,10 @@ def plan(
     r2, residual_sd : float, optional
         Without public responses, and for ridge regression: what you expect of the fit. Share of the
         variance of the response (of its mean square without an intercept) that features explain, or
-        root mean square of what they leave.
+        root mean square of what they leave. For logistic regression on public moments alone ``r2``
+        may go with ``predictor_sd``: the share of the deviance that the fit would explain, as
+        McFadden's pseudo R2. It is taken to be that of normal linear predictors without it; classes
+        that are told apart better than those leave less to learn the coefficients from.
     predictor_sd : float, optional
         Likewise for the others: root mean square of the linear predictor that the fit would have
         without privacy, about its mean where there is an intercept.
@@ -369,9 +378,10 @@ def plan(
         ||z||^4 / (d (d + 2)) over whitened features z. It is 1 for Gaussian ones, 1.7 for the wine
         table of the accuracy benchmark, and taken to be 1.08 without it. Heavy tails cost accuracy,
         and no matrix shows them.
-    rehearsals : int, default=12
-        Made-up tables. The relative chance error of the figures is near 1 / sqrt(2 k) for k tables
-        and one coefficient, and less for several together.
+    rehearsals : int, default=6
+        Made-up populations, of two tables. The relative chance error of the figures is near
+        1 / sqrt(4 k) for k populations that are alike and one coefficient, and less for several
+        together.
     random_state : int, default=0
         Seed of the rehearsal.
 
@@ -381,8 +391,8 @@ def plan(
 
     Notes
     -----
-    A dress rehearsal: populations are drawn that the public data could have come from, a private
-    table from each, and the very estimator is run on it with seeded noise, the stated budget and
+    A dress rehearsal: populations are drawn that the public data could have come from, two private
+    tables from each, and the very estimator is run on them with seeded noise, the stated budget and
     the real public input. With few public rows the populations differ much, which allows for what
     is not known. No private row is used, so planning costs no privacy.
 
@@ -414,7 +424,7 @@ def plan(
     n_rows = checked_rows(n_rows)
     budgets = _sorted_budgets(privacy)
     mus = [budget.to_gdp().mu for budget in budgets]
-    with progress_bar("planning", len(mus) * question.rehearsals) as advance:
+    with progress_bar("planning", len(mus) * question.fits) as advance:
         rehearsal = question.rehearsed(mus, n_rows, advance)
     forecasts = []
     for budget, mu, outcome in zip(budgets, mus, rehearsal.outcomes, strict=True):

@@ -6,15 +6,17 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.planner.fits import Task
+from publicmoments.planner.levels import TINY, Level
 from publicmoments.planner.population import Population, World
 from publicmoments.public import PublicMoments
 
-__all__ = ["MOST_ROWS", "Level", "Outcome", "Rehearsal", "rehearse"]
+__all__ = ["MOST_ROWS", "TABLES", "Outcome", "Rehearsal", "rehearse"]
 
 Array = NDArray[np.float64]
 
@@ -24,48 +26,8 @@ MOST_ROWS = 50_000
 LEAST_SHARE = 0.2
 """A correction for chance leaves at least this share of a squared error."""
 
-TINY = 1e-150
-"""Smallest squared error that is told from none."""
-
-
-@dataclass(frozen=True)
-class Level:
-    """
-    Squared errors, against the population or against the non-private fit.
-
-    Errors are root mean squares over tables and noise, and their mean over populations. What public
-    data allow may hold a few populations with errors far beyond all others, which would rule a mean
-    of squares.
-
-    Parameters
-    ----------
-    prediction : float
-        In the prediction metric.
-    coef : ndarray of shape (p,)
-        Of each coefficient.
-    """
-
-    prediction: float
-    coef: Array
-
-    @classmethod
-    def mean(cls, predictions: Array, coefs: Array) -> Level:
-        """
-        Average squared errors, one row for each population.
-
-        A population counts by its error of predictions, for the coefficients as well.
-        """
-        lengths = np.sqrt(predictions)
-        length = float(np.mean(lengths))
-        return cls(length**2, length * np.mean(coefs / lengths[:, None], axis=0))
-
-    def times(self, factor: float) -> Level:
-        """Return the same with all errors multiplied."""
-        return Level(factor * self.prediction, factor * self.coef)
-
-    def with_coef(self, factor: float) -> Level:
-        """Return the same with the errors of coefficients multiplied."""
-        return Level(self.prediction, factor * self.coef)
+TABLES = 2
+"""Tables of each population."""
 
 
 @dataclass(frozen=True)
@@ -91,20 +53,24 @@ class _Run:
     """
     Errors on one table.
 
-    ``coef`` are the true coefficients. ``private`` and ``again`` are estimates less the truth for
-    each budget, ``again`` with other noise (None where the table is as long as the real one);
-    ``plain`` is that of the non-private fit, and ``expected`` holds the expected squared errors of
-    a non-private fit of the real number of rows.
+    ``coef`` are the true coefficients. ``private`` are estimates less the truth for each budget and
+    ``noise`` what noise does to them, which is looked at where the table is shorter than the real
+    one; ``plain`` is that of the non-private fit, and ``expected`` holds the expected squared
+    errors of a non-private fit of the real number of rows.
     """
 
     coef: Array
     metric: Array = field(repr=False)
     private: Array
-    again: Array | None
+    noise: Array
     plain: Array
     public: Array | None
     expected: Array
     radii: Array
+
+
+Worlds: TypeAlias = list[list[_Run]]
+"""Runs on the tables of each population."""
 
 
 def rehearse(
@@ -137,7 +103,7 @@ def rehearse(
     n_rows : int
         Private rows of the real fit.
     repeats : int
-        Tables; every budget is tried on each.
+        Populations, of ``TABLES`` tables; every budget is tried on each.
     seed : int
         Of the tables and of the noise.
     progress : callable
@@ -154,25 +120,28 @@ def rehearse(
     of the distance to the non-private fit, what could be due to sampling is brought from m rows to
     n, and anything beyond it is left as it is.
 
-    Chance: one table of each population is drawn. The mean of lengths of such errors is below their
-    root mean square, which is made up for. The error of the non-private fit is known to first
-    order, and it is part of the error of the private one: its deviation from expectation on the
-    tables drawn is taken off, as far as the two are correlated.
+    Chance: the error of the non-private fit is known to first order, and it is part of the error of
+    the private one: its deviation from expectation on the tables drawn is taken off, as far as the
+    two are correlated.
     """
-    runs = []
+    worlds = []
     with warnings.catch_warnings():
         # What the public data lack is told once, by the real fit.
         warnings.simplefilter("ignore")
         for k in range(repeats):
             rng = np.random.default_rng([seed, k])
-            runs.append(
-                _run(population.drawn(rng), task, public, public_coef, mus, n_rows, rng, progress)
+            world = population.drawn(rng)
+            worlds.append(
+                [
+                    _run(world, task, public, public_coef, mus, n_rows, rng, progress)
+                    for _ in range(TABLES)
+                ]
             )
     correction = population.features.inverse_bias
     return Rehearsal(
-        tuple(_outcome(runs, b, n_rows, correction) for b in range(len(mus))),
-        _expected_level(runs).with_coef(correction),
-        None if public_coef is None else _level(runs, [run.public for run in runs]),
+        tuple(_outcome(worlds, b, n_rows, correction) for b in range(len(mus))),
+        _expected_level(worlds).with_coef(correction),
+        None if public_coef is None else _level(worlds, _public),
     )
 
 
@@ -202,7 +171,7 @@ def _run(
         coef=world.coef,
         metric=world.metric,
         private=fits[0] - world.coef,
-        again=fits[1] - world.coef if m < n_rows else None,
+        noise=(fits[0] - fits[-1]) / math.sqrt(2.0),
         plain=task.plain_fit(X, y) - world.coef,
         public=None if public_coef is None else public_coef - world.coef,
         expected=covariance / n_rows + np.outer(bias, bias),
@@ -210,67 +179,64 @@ def _run(
     )
 
 
-def _level(runs: list[_Run], errors: Sequence[Array | None]) -> Level:
-    """Summarise errors, one vector for each run."""
-    known = [
-        (run.metric, error) for run, error in zip(runs, errors, strict=True) if error is not None
-    ]
-    predictions = np.array([max(error @ metric @ error, TINY) for metric, error in known])
-    coefs = np.array([error**2 for _, error in known])
-    return Level.mean(predictions, coefs).times(_chance(predictions, coefs.shape[1]))
+def _level(worlds: Worlds, error: Callable[[_Run], Array]) -> Level:
+    """Summarise errors of all runs."""
+    return _mean_level(worlds, lambda run: np.outer(error(run), error(run)))
 
 
-def _chance(squares: Array, p: int) -> float:
-    """
-    Mean square of an error over the square of its mean length, in one population.
-
-    It is that of p normal parts. Where errors differ less than such ones do, as they do where
-    nothing is learnt, it is what they show.
-    """
-    normal = p / 2.0 * math.exp(2.0 * (math.lgamma(p / 2.0) - math.lgamma((p + 1.0) / 2.0)))
-    return min(normal, float(np.mean(squares) / np.mean(np.sqrt(squares)) ** 2))
-
-
-def _expected_level(runs: list[_Run]) -> Level:
+def _expected_level(worlds: Worlds) -> Level:
     """Summarise expected squares of the non-private fit."""
-    predictions = np.array([max(np.sum(run.metric * run.expected), TINY) for run in runs])
-    return Level.mean(predictions, np.array([np.diag(run.expected) for run in runs]))
+    return _mean_level(worlds, lambda run: run.expected)
 
 
-def _outcome(runs: list[_Run], b: int, n_rows: int, correction: float) -> Outcome:
+def _mean_level(worlds: Worlds, squares: Callable[[_Run], Array]) -> Level:
+    """Summarise squares and products of errors."""
+    found = [[(run.metric, squares(run)) for run in runs] for runs in worlds]
+    predictions = [[max(np.sum(metric * one), TINY) for metric, one in those] for those in found]
+    return Level.mean(
+        np.array(predictions), np.array([[np.diag(one) for _, one in those] for those in found])
+    )
+
+
+def _public(run: _Run) -> Array:
+    """Error of what is known before any private row, nothing at all without public responses."""
+    return -run.coef if run.public is None else run.public
+
+
+def _outcome(worlds: Worlds, b: int, n_rows: int, correction: float) -> Outcome:
     """Summarise one budget."""
-    private = _level(runs, [run.private[b] for run in runs])
-    apart = _level(runs, [run.private[b] - run.plain for run in runs])
-    factor = _coef_factor(runs, private, correction)
-    if runs[0].again is not None:
-        population, plain = _scaled(runs, b, n_rows, apart)
+    private = _level(worlds, lambda run: run.private[b])
+    apart = _level(worlds, lambda run: run.private[b] - run.plain)
+    factor = _coef_factor(worlds, private, correction)
+    if n_rows > MOST_ROWS:
+        population, plain = _scaled(worlds, b, n_rows, apart)
     else:
-        population, plain = _without_chance(runs, b, private), apart
-    radius = float(np.median([run.radii[b] for run in runs]))
+        population, plain = _without_chance(worlds, b, private), apart
+    radius = float(np.median([run.radii[b] for runs in worlds for run in runs]))
     return Outcome(population.with_coef(factor), plain.with_coef(factor), radius)
 
 
-def _coef_factor(runs: list[_Run], private: Level, correction: float) -> float:
+def _coef_factor(worlds: Worlds, private: Level, correction: float) -> float:
     """
     Factor on squared errors of coefficients, whose errors go with the inverse second moment.
 
     That is too large on average where few public rows tell it. The error before anything is learnt,
     of the public fit or of no coefficients at all, does not go with it.
     """
-    start = _level(runs, [-run.coef if run.public is None else run.public for run in runs])
+    start = _level(worlds, _public)
     unlearnt = min(private.prediction / start.prediction, 1.0)
     return correction + (1.0 - correction) * unlearnt
 
 
-def _without_chance(runs: list[_Run], b: int, private: Level) -> Level:
+def _without_chance(worlds: Worlds, b: int, private: Level) -> Level:
     """
     Take off what the non-private fit has, on the tables drawn, beyond what is expected.
 
     With errors r e + f of the private fit, e those of the non-private one and f unrelated to them,
     r^2 times their squares is in the squares of the private ones.
     """
-    plain, expected = _level(runs, [run.plain for run in runs]), _expected_level(runs)
-    share = min(_correlation(runs, b) ** 2 * private.prediction / plain.prediction, 1.0)
+    plain, expected = _level(worlds, lambda run: run.plain), _expected_level(worlds)
+    share = min(_correlation(worlds, b) ** 2 * private.prediction / plain.prediction, 1.0)
     prediction = private.prediction + share * (expected.prediction - plain.prediction)
     coef = private.coef + share * (expected.coef - plain.coef)
     return Level(
@@ -279,21 +245,20 @@ def _without_chance(runs: list[_Run], b: int, private: Level) -> Level:
     )
 
 
-def _correlation(runs: list[_Run], b: int) -> float:
+def _correlation(worlds: Worlds, b: int) -> float:
     """Correlation of the errors of the private and the non-private fit, none where negative."""
     cosines = []
-    for run in runs:
+    for run in (run for runs in worlds for run in runs):
         private, plain = run.private[b], run.plain
         squares = (private @ run.metric @ private) * (plain @ run.metric @ plain)
         cosines.append(float(private @ run.metric @ plain) / math.sqrt(max(squares, TINY)))
     return max(float(np.mean(cosines)), 0.0)
 
 
-def _scaled(runs: list[_Run], b: int, n_rows: int, apart: Level) -> tuple[Level, Level]:
+def _scaled(worlds: Worlds, b: int, n_rows: int, apart: Level) -> tuple[Level, Level]:
     """Bring squared errors on tables of fewer rows to the real number of rows."""
-    pairs = [(run, run.again[b]) for run in runs if run.again is not None]
-    noise = _level(runs, [(run.private[b] - again) / math.sqrt(2.0) for run, again in pairs])
-    here, expected = _level(runs, [run.plain for run in runs]), _expected_level(runs)
+    noise = _level(worlds, lambda run: run.noise[b])
+    here, expected = _level(worlds, lambda run: run.plain), _expected_level(worlds)
     share = MOST_ROWS / n_rows
     rest = max(apart.prediction - noise.prediction, 0.0)
     rests = np.maximum(apart.coef - noise.coef, 0.0)

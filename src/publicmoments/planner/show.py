@@ -32,9 +32,9 @@ def table_text(plan: Plan) -> str:
     table = Table(
         title=f"{plan.model}, {plan.n_rows:,} private rows, {plan.rehearsals} rehearsals",
         title_justify="left",
-        caption="errors are root mean squares against the population, means over those that public "
-        "data allow; 'from non-private' is the error of predictions against the non-private fit; "
-        "half widths are medians",
+        caption="errors are root mean squares against the population, geometric means over those "
+        "that public data allow; 'from non-private' is the error of predictions against the "
+        "non-private fit; half widths are medians",
         caption_justify="left",
     )
     for heading in HEADINGS:

@@ -9,7 +9,7 @@ import pytest
 from scipy import special, stats
 
 from publicmoments import PublicMoments
-from publicmoments.planner import evidence, truths
+from publicmoments.planner import evidence, predictors
 from publicmoments.planner.features import feature_law
 from publicmoments.planner.fits import Task
 from publicmoments.planner.knowledge import Stated, population_of
@@ -50,6 +50,16 @@ def test_drawn_rows_have_the_stated_kurtosis(stated, kurtosis):
     assert fourth == pytest.approx(kurtosis, rel=0.02 if kurtosis == 1.0 else 0.15)
 
 
+def test_tails_are_taken_to_be_heavier_in_proportion_to_what_is_seen():
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(400, 5))
+    heavy = rows * np.sqrt(6.0 / rng.chisquare(8.0, size=400))[:, None]
+    taken = [2.0 / (feature_law(PublicMoments.from_rows(B)).tail - 4.0) for B in (rows, heavy)]
+    # Of Student rows with 8 degrees of freedom it is a half; few rows show less of it.
+    assert taken[0] < 0.1
+    assert 0.5 < taken[1] < 1.5
+
+
 def test_a_constant_column_stays_constant():
     B, _ = public_rows(100)
     law = feature_law(PublicMoments.from_rows(np.column_stack([B, np.ones(100)])))
@@ -83,18 +93,18 @@ def test_a_draw_is_to_coefficients_what_a_sample_is(moment):
     assert np.mean(traces) == pytest.approx(4.0, rel=0.02)
 
 
-def test_residual_sds_are_unbiased_and_spread_as_their_freedom_says():
+def test_residual_sds_are_typically_right_and_spread_as_their_freedom_says():
     B, y = public_rows(23)
     population = population_of(
         PublicMoments.from_rows(B, response=y), Task("ridge", 0.0, True), Stated()
     )
-    # With f = 19 a public sd is a_f times the true one on average, and so a drawn one has to be the
-    # public one over a_f on average; its variance is s^2 f / (f - 1) on average.
-    short = np.sqrt(2 / 19) * special.gamma(10) / special.gamma(9.5)
+    # With f = 19 the logarithm of a public variance is short of the true one by this on average,
+    # and so that of a drawn one has to be above the public one by it; its mean is s^2 f / (f - 2).
+    short = np.log(19 / 2) - special.digamma(19 / 2)
     sds = np.array([world.residual_sd for world in worlds(population, 3_000)])
-    sds = sds / population.law.residual_sd
-    assert sds.mean() == pytest.approx(1.0 / short, abs=4 * sds.std() / np.sqrt(3_000))
-    assert np.mean(sds**2) == pytest.approx(19 / 18, rel=0.02)
+    logs = 2.0 * np.log(sds / population.law.residual_sd)
+    assert logs.mean() == pytest.approx(short, abs=3 * logs.std() / np.sqrt(3_000))
+    assert np.mean(np.exp(logs)) == pytest.approx(19 / 17, rel=0.02)
 
 
 def test_coefficients_vary_as_the_public_fit_does():
@@ -190,17 +200,18 @@ def test_a_mean_response_out_of_reach_is_met_as_far_as_may_be():
 def test_the_stated_predictor_is_that_of_the_penalised_fit():
     # Columns of one size, so that the penalty is felt in all directions alike.
     public = PublicMoments.from_matrix(2.0 * np.eye(3), n=10**8)
-    sizes = {}
+    lengths = {}
     for alpha in (0.0, 0.05):
         task = Task("logistic", alpha, False)
-        world = population_of(public, task, Stated(predictor_sd=2.0)).drawn(
-            np.random.default_rng(0)
-        )
-        X, y = world.sample(np.random.default_rng(1), 100_000)
-        fitted = X @ task.plain_fit(X, y)
-        assert np.sqrt(np.mean(fitted**2)) == pytest.approx(2.0, rel=0.05)
-        sizes[alpha] = np.sqrt(np.mean((X @ world.coef) ** 2))
-    assert sizes[0.05] > 1.3 * sizes[0.0]
+        fitted, true = [], []
+        for world in worlds(population_of(public, task, Stated(predictor_sd=2.0)), 10):
+            X, y = world.sample(np.random.default_rng(1), 50_000)
+            fitted.append(np.sqrt(np.mean((X @ task.plain_fit(X, y)) ** 2)))
+            true.append(np.sqrt(np.mean((X @ world.coef) ** 2)))
+        assert np.mean(fitted) == pytest.approx(2.0, rel=0.03)
+        assert fitted == pytest.approx(2.0 * np.ones(10), rel=0.08)
+        lengths[alpha] = np.mean(true)
+    assert lengths[0.05] > 1.3 * lengths[0.0]
 
 
 def fitted_size(world, X, task):
@@ -239,9 +250,44 @@ def test_sizes_beyond_any_fit_are_met_as_far_as_may_be(monkeypatch):
     assert best < 1.5
     sizes = {}
     for tries in (1, 40):
-        monkeypatch.setattr(truths, "MOST_TRIES", tries)
+        monkeypatch.setattr(predictors, "MOST_TRIES", tries)
         sizes[tries] = np.mean([fitted_size(world, X, task) for world in worlds(population, 20)])
     assert sizes[40] > 0.95 * best > 1.05 * sizes[1]
+
+
+def pseudo_r2(predictor, y):
+    """Share of the deviance of labels that a linear predictor explains."""
+    left = np.mean(np.logaddexp(0.0, predictor) - y * predictor)
+    return 1.0 - left / (special.entr(y.mean()) + special.entr(1.0 - y.mean()))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.01])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("share", [0.5, 0.3])
+def test_a_stated_r2_of_labels_is_met_by_classes_that_are_apart(alpha, intercept, share):
+    moment = np.array([[1.0, 0.5], [0.5, 4.0]])
+    public, task = PublicMoments.from_matrix(moment, n=10**8), Task("logistic", alpha, intercept)
+    if intercept:
+        public = PublicMoments.from_mean_cov([1.0, 0.5], moment, n=10**8)
+    wanted = Stated(predictor_sd=4.0, response_mean=share, r2=0.8)
+    for world in worlds(population_of(public, task, wanted), 3):
+        X, y = world.sample(np.random.default_rng(1), 100_000)
+        fitted = task.design(X) @ task.plain_fit(X, y)
+        size = np.std(fitted) if intercept else np.sqrt(np.mean(fitted**2))
+        assert size == pytest.approx(4.0, rel=0.08)
+        assert y.mean() == pytest.approx(share, abs=0.02)
+        assert pseudo_r2(fitted, y) == pytest.approx(0.8, abs=0.03)
+        # Normal linear predictors of that size would not explain as much.
+        normal = np.random.default_rng(2).normal(0.0, 4.0, size=100_000)
+        assert pseudo_r2(normal, special.expit(normal)) < 0.7
+        centred = X - X.mean(axis=0) if intercept else X
+        assert centred.T @ centred / len(X) == pytest.approx(moment, rel=0.05, abs=0.05)
+
+
+def test_an_r2_below_that_of_normal_predictors_parts_nothing():
+    public, task = PublicMoments.from_matrix(np.eye(2), n=10**8), Task("logistic", 0.0, False)
+    population = population_of(public, task, Stated(predictor_sd=2.0, r2=0.05))
+    assert [world.features.parting for world in worlds(population, 5)] == 5 * [None]
 
 
 def labels_law(count, coef, seed=0):

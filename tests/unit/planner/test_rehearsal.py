@@ -1,4 +1,4 @@
-"""Rehearsals tell root mean squares over noise, and their means over populations."""
+"""Rehearsals tell root mean squares over noise, and their geometric means over populations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from publicmoments.planner.rehearsal import Level, rehearse
+from publicmoments.planner.rehearsal import rehearse
 
 MU = [1.0]
 
@@ -79,10 +79,12 @@ def test_noise_is_told_by_its_root_mean_square(p):
     assert level.coef == pytest.approx(np.full(p, 9.0), rel=0.1)
 
 
-def test_populations_count_by_their_errors_and_not_by_the_squares_of_them():
-    level = outcome(populations(4, [1.0, 1.0, 1.0, 21.0]), NoisyTask(), 4_000)
-    # Root mean squares of 2 and 42; the root of their mean square is 21.1.
-    assert np.sqrt(level.prediction) == pytest.approx(12.0, rel=0.05)
+def test_populations_count_by_the_logarithms_of_their_errors():
+    level = outcome(populations(4, [1.0, 1.0, 1.0, 81.0]), NoisyTask(), 4_000)
+    # Root mean squares of 2 and 162, the former three times as often.
+    assert np.sqrt(level.prediction) == pytest.approx(6.0, rel=0.1)
+    # All coefficients share alike in that.
+    assert level.coef == pytest.approx(np.full(4, level.prediction / 4), rel=0.05)
 
 
 def test_errors_that_noise_has_no_part_in_are_told_as_they_are():
@@ -96,10 +98,3 @@ def test_bad_luck_is_taken_off_as_far_as_the_fits_share_it(related, expected):
     level = outcome(populations(8, [3.0]), UnluckyTask(8, related=related), 400)
     assert level.prediction == pytest.approx(8 * expected, rel=0.06)
     assert level.coef == pytest.approx(np.full(8, expected), rel=0.3)
-
-
-def test_coefficients_share_in_the_error_of_predictions():
-    # In units of predictions the second population has ten times the error of the first.
-    level = Level.mean(np.array([1.0, 100.0]), np.array([[4.0, 0.0], [0.0, 100.0]]))
-    assert level.prediction == pytest.approx(5.5**2)
-    assert level.coef == pytest.approx([5.5 * 4.0 / 2, 5.5 * 10.0 / 2])

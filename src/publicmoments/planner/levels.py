@@ -1,0 +1,81 @@
+"""Errors of a rehearsal, averaged over tables and over populations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import digamma
+
+__all__ = ["TINY", "Level"]
+
+Array = NDArray[np.float64]
+
+TINY = 1e-150
+"""Smallest squared error that is told from none."""
+
+FEWEST_PARTS, MOST_PARTS = 0.5, 1e6
+"""Range of the shape of squared errors: 0.5 is that of one normal part."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """
+    Squared errors, against the population or against the non-private fit.
+
+    Errors are root mean squares over tables and noise, and their geometric mean over populations.
+    If what is believed of these is right, planned errors are then neither above nor below those
+    that fits have, typically. What public data allow may hold a few populations with errors far
+    beyond all others, which would rule a mean of squares.
+
+    Parameters
+    ----------
+    prediction : float
+        In the prediction metric.
+    coef : ndarray of shape (p,)
+        Of each coefficient.
+    """
+
+    prediction: float
+    coef: Array
+
+    @classmethod
+    def mean(cls, predictions: Array, coefs: Array) -> Level:
+        """
+        Average squared errors: populations by rows, their two tables by columns.
+
+        A coefficient has the mean over populations of its share in the error of predictions.
+        """
+        squares = np.mean(predictions, axis=1)
+        logs = np.log(squares)
+        chance = _chance(float(np.mean(logs - np.mean(np.log(predictions), axis=1))))
+        square = math.exp(float(np.mean(logs)) + chance)
+        return cls(square, square * np.mean(np.mean(coefs, axis=1) / squares[:, None], axis=0))
+
+    def with_coef(self, factor: float) -> Level:
+        """Return the same with the errors of coefficients multiplied."""
+        return Level(self.prediction, factor * self.coef)
+
+
+def _chance(apart: float) -> float:
+    """
+    What the logarithm of the mean square over two tables lacks on average.
+
+    Squared errors are taken to have a gamma law. Its shape k follows from how far that logarithm is
+    above the mean of those of both tables, which is psi(2 k) - psi(k) - log 2 on average; it is
+    itself below that of the expected square by log(2 k) - psi(2 k).
+    """
+
+    def excess(k: float) -> float:
+        return float(digamma(2.0 * k) - digamma(k)) - math.log(2.0) - apart
+
+    if excess(FEWEST_PARTS) <= 0.0:
+        k = FEWEST_PARTS
+    elif excess(MOST_PARTS) >= 0.0:
+        return 0.0
+    else:
+        k = brentq(excess, FEWEST_PARTS, MOST_PARTS)
+    return math.log(2.0 * k) - float(digamma(2.0 * k))
