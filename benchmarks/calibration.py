@@ -192,17 +192,19 @@ def glm_known(setting: Setting, seed: int, target: Array) -> dict[str, Known]:
     """Public labels or counts, and a matrix with the true size of predictors and mean response."""
     sample = glm.draw(setting, seed)
     public, rows = glm.knowledge(sample.public), sample.private
+    exposure = {"exposure": float(np.mean(np.exp(rows.offset)))}
     predictor = rows.X @ target
     stated = {
         "predictor_sd": float(np.sqrt(np.mean(predictor**2))),
         "response_mean": float(np.mean(rows.rates)),
         "kurtosis": kurtosis(rows.X),
+        **exposure,
     }
     if setting != glm.COUNTS:
         stated["r2"] = pseudo_r2(predictor, rows.rates)
     return {
         glm.MATRIX: Known(public[glm.MATRIX], stated),
-        glm.LABELS: Known(public[glm.LABELS], {}),
+        glm.LABELS: Known(public[glm.LABELS], exposure),
     }
 
 

@@ -74,10 +74,17 @@ class FeatureLaw:
 
     @property
     def freedom(self) -> int | None:
-        """Degrees of freedom of the second moment."""
+        """
+        Degrees of freedom of the second moment.
+
+        Those of heavy-tailed rows vary more: along any direction, relatively, by a variance
+        of 3 k - 1 over the number of rows, k being the kurtosis, and 2 over it for Gaussian ones.
+        """
         if self.n_public is None:
             return None
-        return max(self.n_public - self.mean_known, len(self.mean) + SPARE_ROWS)
+        varied = 1.0 if self.kurtosis is None else (3.0 * max(self.kurtosis, 1.0) - 1.0) / 2.0
+        rows = int(self.n_public / varied)
+        return max(rows - self.mean_known, len(self.mean) + SPARE_ROWS)
 
     @property
     def covariance(self) -> Array:

@@ -43,11 +43,14 @@ class Task:
         Penalty on the mean loss.
     fit_intercept : bool
         Whether there is an intercept, which is not penalised.
+    exposure : float
+        Of private rows of counts, all alike.
     """
 
     model: Model
     alpha: float
     fit_intercept: bool
+    exposure: float = 1.0
 
     @property
     def family(self) -> CanonicalFamily:
@@ -76,17 +79,24 @@ class Task:
             "public": public,
             "random_state": seed,
         }
-        classes = {"ridge": Ridge, "logistic": LogisticRegression, "poisson": PoissonRegressor}
-        model = classes[self.model](**stated).fit(X, y)
+        if self.model == "poisson":
+            exposure = None if self.exposure == 1.0 else np.full(len(y), self.exposure)
+            model: Any = PoissonRegressor(**stated).fit(X, y, exposure=exposure)
+        else:
+            model = {"ridge": Ridge, "logistic": LogisticRegression}[self.model](**stated).fit(X, y)
         coef = np.ravel(model.coef_)
         if self.fit_intercept:
             coef = np.append(coef, model.intercept_)
         return coef, _radius(model.card_.passes[-1])
 
     def plain_fit(self, X: Array, y: Array) -> Array:
-        """Fit without noise: minimise the mean loss and the penalty."""
-        rows = self.design(X)
-        return newton(self.family, rows, y, np.diag(self.penalty(rows.shape[1])))
+        """
+        Fit without noise: minimise the mean loss and the penalty.
+
+        The loss of counts under an exposure e is e times that of counts over e.
+        """
+        rows, e = self.design(X), self.exposure
+        return newton(self.family, rows, y / e, np.diag(self.penalty(rows.shape[1])) / e)
 
     def plain_moments(self, X: Array, coef: Array) -> tuple[Array, Array]:
         """
@@ -97,7 +107,7 @@ class Task:
         """
         rows = self.design(X)
         penalty = np.diag(self.penalty(rows.shape[1]))
-        curvature = self.family.curvature(rows @ coef)
+        curvature = self.exposure * self.family.curvature(rows @ coef)
         hessian = (rows * curvature[:, None]).T @ rows / len(rows)
         inverse = np.linalg.pinv(hessian + penalty, rcond=1e-15, hermitian=True)
         return inverse @ hessian @ inverse, -inverse @ penalty @ coef

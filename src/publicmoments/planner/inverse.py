@@ -47,8 +47,8 @@ def smallest_budget(
         Error of predictions, or length of the error of the coefficients.
     **options
         As in `publicmoments.plan`: ``n_features``, ``model``, ``alpha``, ``fit_intercept``, ``r2``,
-        ``residual_sd``, ``predictor_sd``, ``response_mean``, ``kurtosis``, ``rehearsals`` and
-        ``random_state``.
+        ``residual_sd``, ``predictor_sd``, ``response_mean``, ``kurtosis``, ``exposure``,
+        ``rehearsals`` and ``random_state``.
 
     Returns
     -------

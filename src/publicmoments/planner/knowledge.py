@@ -102,7 +102,7 @@ def population_of(public: PublicMoments, task: Task, stated: Stated) -> Populati
     if public.rows is not None and stated.kurtosis is not None:
         raise ValueError("kurtosis follows from the public rows; leave it out")
     features = feature_law(public, stated.kurtosis)
-    return Population(features, law, task.family, task.fit_intercept)
+    return Population(features, law, task)
 
 
 def public_only(public: PublicMoments, task: Task) -> Array | None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-from publicmoments.checks import non_negative, positive_integer
+from publicmoments.checks import non_negative, positive, positive_integer
 from publicmoments.models.parameters import check_switches, checked_budget
 from publicmoments.models.shell import check_public
 from publicmoments.paper.settings import GuidedSetting
@@ -212,6 +212,7 @@ class Options(TypedDict, total=False):
     predictor_sd: float | None
     response_mean: float | None
     kurtosis: float | None
+    exposure: float
     rehearsals: int
     random_state: int
 
@@ -241,6 +242,7 @@ class Question:
         predictor_sd: float | None = None,
         response_mean: float | None = None,
         kurtosis: float | None = None,
+        exposure: float = 1.0,
         rehearsals: int = REHEARSALS,
         random_state: int = 0,
     ) -> Question:
@@ -261,7 +263,11 @@ class Question:
             public = PublicMoments.identity(
                 positive_integer("n_features", n_features, "pass the number of features")
             )
-        task = Task(model, non_negative("alpha", alpha), bool(fit_intercept))
+        if positive("exposure", exposure) != 1.0 and model != "poisson":
+            raise ValueError(
+                f"exposure goes with model='poisson', got model={model!r}; leave it out"
+            )
+        task = Task(model, non_negative("alpha", alpha), bool(fit_intercept), float(exposure))
         stated = Stated(r2, residual_sd, predictor_sd, response_mean, kurtosis).checked()
         population = population_of(public, task, stated)
         return cls(
@@ -338,6 +344,7 @@ def plan(
     predictor_sd: float | None = None,
     response_mean: float | None = None,
     kurtosis: float | None = None,
+    exposure: float = 1.0,
     rehearsals: int = REHEARSALS,
     random_state: int = 0,
 ) -> Plan:
@@ -371,13 +378,16 @@ def plan(
         Likewise for the others: root mean square of the linear predictor that the fit would have
         without privacy, about its mean where there is an intercept.
     response_mean : float, optional
-        And the mean of their responses: the share of the second class, or the mean count. Without
-        it the linear predictor is taken to have mean 0.
+        And the mean of their responses: the share of the second class, or the mean count per unit
+        of exposure. Without it the linear predictor is taken to have mean 0.
     kurtosis : float, optional
         Where no rows are public: how heavy the tails of the features are, as the mean of
         ||z||^4 / (d (d + 2)) over whitened features z. It is 1 for Gaussian ones, 1.7 for the wine
         table of the accuracy benchmark, and taken to be 1.08 without it. Heavy tails cost accuracy,
         and no matrix shows them.
+    exposure : float, default=1.0
+        Mean exposure of private rows of counts, in units of the ``typical_exposure`` of
+        `PoissonRegressor`.
     rehearsals : int, default=6
         Made-up populations, of two tables. The relative chance error of the figures is near
         1 / sqrt(4 k) for k populations that are alike and one coefficient, and less for several
@@ -418,6 +428,7 @@ def plan(
         predictor_sd=predictor_sd,
         response_mean=response_mean,
         kurtosis=kurtosis,
+        exposure=exposure,
         rehearsals=rehearsals,
         random_state=random_state,
     )

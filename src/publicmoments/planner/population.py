@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.families import Bernoulli, CanonicalFamily, Gaussian
+from publicmoments.families import Bernoulli, Gaussian
 from publicmoments.planner.features import FeatureLaw
+from publicmoments.planner.fits import Task
 from publicmoments.planner.truths import Truth, TruthLaw
 
 __all__ = ["Population", "World"]
@@ -34,14 +35,13 @@ LARGEST_PREDICTOR = 30.0
 class World(Truth):
     """One population: a truth and how responses follow it; everything in it is made up."""
 
-    family: CanonicalFamily
-    fit_intercept: bool
+    task: Task
 
     @property
     def metric(self) -> Array:
         """Second moment of a design row."""
         moment, mean = self.features.second_moment, self.features.mean[None, :]
-        if not self.fit_intercept:
+        if not self.task.fit_intercept:
             return moment
         return np.block([[moment, mean.T], [mean, np.ones((1, 1))]])
 
@@ -49,14 +49,16 @@ class World(Truth):
         """Draw rows and responses."""
         z, picked = self.features.whitened(rng, n)
         X = self.features.mean + z @ self.features.root
-        predictor = X @ self.coef[: X.shape[1]] + (self.coef[-1] if self.fit_intercept else 0.0)
-        if isinstance(self.family, Gaussian):
+        predictor = X @ self.coef[: X.shape[1]] + (
+            self.coef[-1] if self.task.fit_intercept else 0.0
+        )
+        if isinstance(self.task.family, Gaussian):
             left = self._residuals(rng, picked) + self._bend(rng, z, X)
             return X, predictor + self.residual_sd * left
-        if isinstance(self.family, Bernoulli):
+        if isinstance(self.task.family, Bernoulli):
             return X, (rng.logistic(size=n) > -predictor).astype(np.float64)
         rates = np.exp(np.minimum(predictor, LARGEST_PREDICTOR))
-        return X, rng.poisson(rates).astype(np.float64)
+        return X, rng.poisson(self.task.exposure * rates).astype(np.float64)
 
     @property
     def _trust(self) -> float:
@@ -92,7 +94,7 @@ class World(Truth):
         bend /= math.sqrt(float(np.mean(square * bend**2)) / max(self.features.rank, 1))
         size = math.sqrt((1.0 - self._trust) / MISFIT_ROWS)
         bend *= z @ rng.standard_normal(z.shape[1]) * size
-        rows = np.column_stack([X, np.ones(len(X))]) if self.fit_intercept else X
+        rows = np.column_stack([X, np.ones(len(X))]) if self.task.fit_intercept else X
         return np.asarray(bend - rows @ np.linalg.lstsq(rows, bend, rcond=None)[0])
 
 
@@ -102,10 +104,9 @@ class Population:
 
     features: FeatureLaw
     law: TruthLaw
-    family: CanonicalFamily
-    fit_intercept: bool
+    task: Task
 
     def drawn(self, rng: np.random.Generator) -> World:
         """Draw one population that agrees with what is public."""
         truth = self.law.drawn(rng, self.features)
-        return World(**vars(truth), family=self.family, fit_intercept=self.fit_intercept)
+        return World(**vars(truth), task=self.task)

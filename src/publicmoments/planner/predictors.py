@@ -33,6 +33,10 @@ LARGEST_LEVEL = 30.0
 MOST_CERTAIN = 0.99
 """Share of the size of a linear predictor that its mean has at most."""
 
+MEAN_POWER = 4.0
+"""Means of features that are fitted without an intercept make up most of their second moment, and
+all of it where columns add up to a constant: their share is a uniform number, to one over this."""
+
 MOST_APART, APART_STEP = 0.99, 0.02
 """How far classes are apart at most, and how closely that is looked for."""
 
@@ -139,7 +143,7 @@ class PredictorLaw:
         z, _ = truth.features.whitened(np.random.default_rng(seed), FIT_ROWS)
         X = truth.features.mean + z @ truth.features.root
         rows = self.task.design(X)
-        expected = self.task.family.mean(rows @ truth.coef)
+        expected = self.task.exposure * self.task.family.mean(rows @ truth.coef)
         return _Fit(self.task, rows @ self.task.plain_fit(X, expected), expected)
 
     def _truth(self, features: FeatureLaw, guess: _Guess, signal: float, apart: float) -> Truth:
@@ -205,7 +209,7 @@ class _Guess:
     across : ndarray of shape (d,)
         Where the mean of whitened features points beside the linear predictor: normal.
     share : float
-        How much of what is left of their second moment that part of the mean has: uniform.
+        How much of what is left of their second moment that part of the mean has.
     """
 
     direction: Array
@@ -216,7 +220,8 @@ class _Guess:
     def drawn(cls, rng: np.random.Generator, features: FeatureLaw) -> _Guess:
         """Draw one."""
         direction = drawn_direction(rng, features)
-        return cls(direction, rng.standard_normal(len(direction)), rng.uniform())
+        across = rng.standard_normal(len(direction))
+        return cls(direction, across, rng.uniform() ** (1.0 / MEAN_POWER))
 
     def with_mean(self, features: FeatureLaw, unit_coef: Array, level: float) -> FeatureLaw:
         """

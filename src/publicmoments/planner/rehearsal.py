@@ -27,7 +27,7 @@ LEAST_SHARE = 0.2
 """A correction for chance leaves at least this share of a squared error."""
 
 TABLES = 2
-"""Tables of each population."""
+"""Tables of each population: what `Level.mean` makes of chance is for two."""
 
 
 @dataclass(frozen=True)

@@ -263,6 +263,8 @@ def test_unreachable_errors_say_what_is_possible(monkeypatch):
         ({"response_mean": 0.5}, ValueError, "got r2 and response_mean"),
         ({"kurtosis": 0.0}, ValueError, "kurtosis must be"),
         ({"kurtosis": float("inf")}, ValueError, "kurtosis must be"),
+        ({"exposure": 0.0}, ValueError, "exposure"),
+        ({"exposure": 2.0}, ValueError, "exposure goes with model='poisson'"),
         ({"alpha": -1.0}, ValueError, "alpha"),
         ({"fit_intercept": "no"}, TypeError, "fit_intercept"),
         ({"rehearsals": 0}, ValueError, "rehearsals"),
@@ -289,6 +291,16 @@ def test_classes_that_are_told_apart_leave_less_to_learn_from():
     asked |= {"predictor_sd": 4.0, "rehearsals": 4}
     mixed, apart = (plan(**asked, r2=r2).forecasts[0].prediction_distance for r2 in (None, 0.85))
     assert apart > 1.4 * mixed
+
+
+def test_longer_exposures_are_worth_as_much_as_more_counts():
+    asked = {"n_rows": 4_000, "privacy": GDP(50), "n_features": 3, "model": "poisson"}
+    asked |= {"predictor_sd": 0.5, "response_mean": 0.5, "rehearsals": 6}
+    short, long = (plan(**asked, exposure=e) for e in (0.8, 1.6))
+    ratio = short.non_private.prediction_error / long.non_private.prediction_error
+    assert ratio == pytest.approx(np.sqrt(2.0), rel=0.01)
+    ratio = short.forecasts[0].prediction_error / long.forecasts[0].prediction_error
+    assert ratio == pytest.approx(np.sqrt(2.0), rel=0.1)
 
 
 def test_heavy_tails_cost_accuracy():

@@ -78,6 +78,19 @@ def test_second_moments_vary_as_those_of_so_many_rows_do():
     assert np.diag(mean) == pytest.approx(n / (n - d - 1), rel=0.05)
 
 
+def test_second_moments_of_heavy_tailed_rows_vary_more():
+    d, n, kurtosis = 3, 400, 2.0
+    rng = np.random.default_rng(0)
+    public = PublicMoments.from_matrix(np.eye(d), n=n)
+    drawn = [feature_law(public, kurtosis).drawn(rng).covariance[0, 0] for _ in range(3_000)]
+    # Student rows with 6 degrees of freedom have that kurtosis, as the ratio of fourth moments.
+    rows = rng.standard_normal((3_000, n)) * np.sqrt(4.0 / rng.chisquare(6.0, size=(3_000, n)))
+    sampled = np.mean(rows**2, axis=1)
+    assert np.std(np.log(drawn)) == pytest.approx(np.std(np.log(sampled)), rel=0.25)
+    light = [feature_law(public, 1.0).drawn(rng).covariance[0, 0] for _ in range(3_000)]
+    assert np.std(np.log(drawn)) > 1.4 * np.std(np.log(light))
+
+
 @pytest.mark.parametrize("moment", [np.eye(4), np.diag([1.0, 1e-2, 1e-4, 1e-6])])
 def test_a_draw_is_to_coefficients_what_a_sample_is(moment):
     # Of Gaussian rows, c' S c / c' T c follows chi^2 over its degrees of freedom, S being the
@@ -147,7 +160,7 @@ def test_labels_and_counts_follow_their_models():
         predictor = X @ world.coef[:2] + world.coef[2]
         assert np.sqrt(np.mean(predictor**2)) == pytest.approx(0.5, rel=0.05)
         assert y.mean() == pytest.approx(mean, rel=0.03)
-        assert np.mean((y - world.family.mean(predictor)) * predictor) == pytest.approx(
+        assert np.mean((y - world.task.family.mean(predictor)) * predictor) == pytest.approx(
             0.0, abs=0.02
         )
 
@@ -314,7 +327,7 @@ def test_coefficients_of_many_labels_vary_as_their_fit_does():
     drawn = np.array([world.coef for world in worlds(population, 1_500)])
     z = population.law.z
     fit = Task("logistic", 0.0, False).plain_fit(z, population.law.y)
-    curvature = population.family.curvature(z @ fit)
+    curvature = population.task.family.curvature(z @ fit)
     whitener = population.law.whitener
     covariance = whitener @ np.linalg.inv((z * curvature[:, None]).T @ z) @ whitener.T
     assert np.cov(drawn, rowvar=False) == pytest.approx(covariance, rel=0.2, abs=1e-3)
