@@ -326,7 +326,7 @@ INTRODUCTION = (
     "population of the accuracy benchmark, or splits one of its real tables. A plan is made from",
     "the public data of the seed alone; without public responses the user's part is played by the",
     "truth: `kurtosis`, and `r2` for the linear model, `predictor_sd` and `response_mean` for the",
-    "others, and for labels their `r2` as well. Then the estimator is run on",
+    "others, for labels their `r2`, and the mean exposure of counts. Then the estimator is run on",
     f"{TABLES} private tables of that population, or on the private part of the real table with",
     f"{TABLES} draws of noise. Errors are those of the accuracy benchmark: against the true",
     "coefficients in simulations of the linear model, against the non-private fit of the same rows",

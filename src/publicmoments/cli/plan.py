@@ -68,7 +68,7 @@ def add_to(commands: Commands) -> None:
         help="how heavy the tails of the features are; 1 for Gaussian ones",
     )
     parser.add_argument(
-        "--exposure", type=float, default=1.0, help="mean exposure of rows of counts"
+        "--mean-exposure", type=float, default=1.0, help="mean exposure of rows of counts"
     )
     parser.add_argument(
         "--rehearsals", type=int, default=6, help="made-up populations; 6 by default"
@@ -117,7 +117,7 @@ def _question(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         "predictor_sd": options.predictor_sd,
         "response_mean": options.response_mean,
         "kurtosis": options.kurtosis,
-        "exposure": options.exposure,
+        "exposure": options.mean_exposure,
         "rehearsals": options.rehearsals,
     }
 

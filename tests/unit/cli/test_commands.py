@@ -74,6 +74,12 @@ def test_plans(pmt, files):
     fewest = json.loads(pmt("plan", "--mu", "1", "--error", "0.1", *few).out)
     assert 0.01 < smallest["mu"] < 10.0
     assert 100 < fewest["n_rows"] < 10_000
+    counts = ["--n-features", "2", "--model", "poisson", "--predictor-sd", "0.5", "--json"]
+    counts += ["--rehearsals", "1", "--rows", "2000", "--mu", "2"]
+    short, long = (
+        json.loads(pmt("plan", *counts, "--mean-exposure", mean).out) for mean in ("0.8", "1.6")
+    )
+    assert long["non_private"] == pytest.approx(short["non_private"] / 2**0.5, rel=0.05)
 
 
 def test_releases_are_made_combined_and_read(pmt, files, tmp_path):
