@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from publicmoments.models.moments.sites import combine
     from publicmoments.models.ridge import Ridge
     from publicmoments.models.storage import load_model, save_model
-    from publicmoments.planner.plans import Plan, plan
+    from publicmoments.planner.forecasts import Plan
+    from publicmoments.planner.plans import plan
     from publicmoments.privacy.account import BudgetExceeded
     from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP
     from publicmoments.privacy.ledger import Ledger, LedgerError
@@ -57,7 +58,7 @@ _HOMES = {
     "LedgerError": "privacy.ledger",
     "LogisticRegression": "models.glm.logistic",
     "MomentRelease": "models.moments.readings",
-    "Plan": "planner.plans",
+    "Plan": "planner.forecasts",
     "PoissonRegressor": "models.glm.regressors",
     "PublicMoments": "public",
     "PublicMomentsWarning": "warnings_",

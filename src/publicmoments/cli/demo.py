@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from publicmoments.cli.screen import Screen
     from publicmoments.models.ridge import Ridge
-    from publicmoments.planner.plans import Plan
+    from publicmoments.planner.forecasts import Plan
     from publicmoments.public import PublicMoments
 
     Array = NDArray[np.float64]

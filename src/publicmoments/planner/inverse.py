@@ -8,7 +8,7 @@ from typing import Literal, Unpack
 
 from publicmoments.checks import positive
 from publicmoments.models.parameters import checked_budget
-from publicmoments.planner.plans import Options, Question, checked_rows, progress_bar
+from publicmoments.planner.question import Options, Question, checked_rows, progress_bar
 from publicmoments.privacy.budgets import GDP, Budget
 from publicmoments.public import PublicMoments
 

@@ -69,7 +69,7 @@ class _Run:
     radii: Array
 
 
-Worlds: TypeAlias = list[list[_Run]]
+_Worlds: TypeAlias = list[list[_Run]]
 """Runs on the tables of each population."""
 
 
@@ -179,17 +179,17 @@ def _run(
     )
 
 
-def _level(worlds: Worlds, error: Callable[[_Run], Array]) -> Level:
+def _level(worlds: _Worlds, error: Callable[[_Run], Array]) -> Level:
     """Summarise errors of all runs."""
     return _mean_level(worlds, lambda run: np.outer(error(run), error(run)))
 
 
-def _expected_level(worlds: Worlds) -> Level:
+def _expected_level(worlds: _Worlds) -> Level:
     """Summarise expected squares of the non-private fit."""
     return _mean_level(worlds, lambda run: run.expected)
 
 
-def _mean_level(worlds: Worlds, squares: Callable[[_Run], Array]) -> Level:
+def _mean_level(worlds: _Worlds, squares: Callable[[_Run], Array]) -> Level:
     """Summarise squares and products of errors."""
     found = [[(run.metric, squares(run)) for run in runs] for runs in worlds]
     predictions = [[max(np.sum(metric * one), TINY) for metric, one in those] for those in found]
@@ -203,7 +203,7 @@ def _public(run: _Run) -> Array:
     return -run.coef if run.public is None else run.public
 
 
-def _outcome(worlds: Worlds, b: int, n_rows: int, correction: float) -> Outcome:
+def _outcome(worlds: _Worlds, b: int, n_rows: int, correction: float) -> Outcome:
     """Summarise one budget."""
     private = _level(worlds, lambda run: run.private[b])
     apart = _level(worlds, lambda run: run.private[b] - run.plain)
@@ -216,7 +216,7 @@ def _outcome(worlds: Worlds, b: int, n_rows: int, correction: float) -> Outcome:
     return Outcome(population.with_coef(factor), plain.with_coef(factor), radius)
 
 
-def _coef_factor(worlds: Worlds, private: Level, correction: float) -> float:
+def _coef_factor(worlds: _Worlds, private: Level, correction: float) -> float:
     """
     Factor on squared errors of coefficients, whose errors go with the inverse second moment.
 
@@ -228,7 +228,7 @@ def _coef_factor(worlds: Worlds, private: Level, correction: float) -> float:
     return correction + (1.0 - correction) * unlearnt
 
 
-def _without_chance(worlds: Worlds, b: int, private: Level) -> Level:
+def _without_chance(worlds: _Worlds, b: int, private: Level) -> Level:
     """
     Take off what the non-private fit has, on the tables drawn, beyond what is expected.
 
@@ -245,7 +245,7 @@ def _without_chance(worlds: Worlds, b: int, private: Level) -> Level:
     )
 
 
-def _correlation(worlds: Worlds, b: int) -> float:
+def _correlation(worlds: _Worlds, b: int) -> float:
     """Correlation of the errors of the private and the non-private fit, none where negative."""
     cosines = []
     for run in (run for runs in worlds for run in runs):
@@ -255,7 +255,7 @@ def _correlation(worlds: Worlds, b: int) -> float:
     return max(float(np.mean(cosines)), 0.0)
 
 
-def _scaled(worlds: Worlds, b: int, n_rows: int, apart: Level) -> tuple[Level, Level]:
+def _scaled(worlds: _Worlds, b: int, n_rows: int, apart: Level) -> tuple[Level, Level]:
     """Bring squared errors on tables of fewer rows to the real number of rows."""
     noise = _level(worlds, lambda run: run.noise[b])
     here, expected = _level(worlds, lambda run: run.plain), _expected_level(worlds)

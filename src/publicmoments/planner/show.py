@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from publicmoments.planner.plans import Accuracy, Plan
+    from publicmoments.planner.forecasts import Accuracy, Plan
 
 __all__ = ["plot_plan", "table_text"]
 

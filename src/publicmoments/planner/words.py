@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from publicmoments.planner.plans import Forecast, Plan
+    from publicmoments.planner.forecasts import Forecast, Plan
 
 __all__ = ["recommendation"]
 

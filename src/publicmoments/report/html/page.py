@@ -23,7 +23,7 @@ from publicmoments.report.html.sections import (
 from publicmoments.report.html.subject import Subject, subject_of
 
 if TYPE_CHECKING:
-    from publicmoments.planner.plans import Plan
+    from publicmoments.planner.forecasts import Plan
 
 __all__ = ["write_report"]
 

@@ -19,7 +19,7 @@ from publicmoments.report.html.subject import Subject
 from publicmoments.report.html.words import ASSUMPTIONS, guarantee_words
 
 if TYPE_CHECKING:
-    from publicmoments.planner.plans import Plan
+    from publicmoments.planner.forecasts import Plan
 
 __all__ = [
     "assumptions_section",
