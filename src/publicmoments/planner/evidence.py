@@ -17,7 +17,7 @@ __all__ = ["ResponseLaw"]
 
 Array = NDArray[np.float64]
 
-PRIOR_VARIANCES = np.geomspace(0.01, 100.0, 13)
+PRIOR_VARIANCES = np.geomspace(0.01, 1000.0, 16)
 """Candidates for the variance of a whitened coefficient."""
 
 RANK = 1e-12

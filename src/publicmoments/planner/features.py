@@ -104,10 +104,10 @@ class FeatureLaw:
     @property
     def tail(self) -> float:
         """
-        Degrees of freedom of Student rows.
+        Degrees of freedom of the Student factors that lengthen rows nobody has seen.
 
-        As stated, or as public rows tell it, the fewer the less so. Rows with lighter tails than
-        Gaussian ones are taken for those.
+        As stated; or for what public rows are taken not to show, the less the fewer they are. Rows
+        with lighter tails than Gaussian ones are taken for those.
         """
         if self.kurtosis is not None:
             return 4.0 + 2.0 / max(self.kurtosis - 1.0, 1e-3)
@@ -118,7 +118,9 @@ class FeatureLaw:
             gaussian = r * (r + 2) * (k - 1) / (k + 1)
             fourth = np.sum(self.rows**2, axis=1) ** 2 / gaussian
             seen = max(float(np.mean(fourth)) - 1.0, 0.0)
-            excess = (k * seen / (1.0 - UNSEEN_SHARE) + SHAPE_ROWS * excess) / (k + SHAPE_ROWS)
+            whole = (k * seen / (1.0 - UNSEEN_SHARE) + SHAPE_ROWS * excess) / (k + SHAPE_ROWS)
+            # Fourth moments of the factors and of the smoothed rows multiply.
+            excess = (1.0 + whole) / (1.0 + seen / (1.0 + self.jitter**2) ** 2) - 1.0
         return 4.0 + 2.0 / min(max(excess, 1e-3), MOST_EXCESS)
 
     @property
@@ -167,25 +169,24 @@ class FeatureLaw:
 
     def whitened(self, rng: np.random.Generator, n: int) -> tuple[Array, NDArray[np.intp]]:
         """
-        Draw whitened rows, and tell which public row each was made from; -1 stands for none.
+        Draw whitened rows, and tell which public row each is like; -1 stands for none.
 
-        Public rows are resampled and smoothed. Few of them say little of tails: Student rows stand
-        in for those nobody has seen.
+        Public rows are resampled and smoothed; without any, rows are normal. Few public rows say
+        little of tails: rows that stand in for those nobody has seen are longer by Student factors.
         """
         z = rng.standard_normal((n, len(self.mean)))
         if self.parting is not None and self.axis is not None:
             along = z @ self.axis
             z += np.outer(self.parting.parted(rng, along) - along, self.axis)
         seen = 0 if self.rows is None else len(self.rows)
-        picked = rng.integers(seen, size=n) if seen else np.zeros(n, dtype=np.intp)
-        picked[rng.random(n) * (1.0 + (seen / RARE_ROWS) ** 2) < 1.0] = -1
-        made = picked < 0
-        tail = self.tail
-        tails = (tail - 2.0) / rng.chisquare(tail, size=int(made.sum()))
-        z[made] *= np.sqrt(tails)[:, None]
+        picked = np.full(n, -1)
         if self.rows is not None:
-            smooth = self.jitter
-            z[~made] = (self.rows[picked[~made]] + smooth * z[~made]) / math.sqrt(1.0 + smooth**2)
+            picked, smooth = rng.integers(seen, size=n), self.jitter
+            z = (self.rows[picked] + smooth * z) / math.sqrt(1.0 + smooth**2)
+        unseen = rng.random(n) * (1.0 + (seen / RARE_ROWS) ** 2) < 1.0
+        picked[unseen] = -1
+        tail = self.tail
+        z[unseen] *= np.sqrt((tail - 2.0) / rng.chisquare(tail, size=(int(unseen.sum()), 1)))
         return z, picked
 
 

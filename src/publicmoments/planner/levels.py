@@ -21,7 +21,7 @@ FEWEST_PARTS, MOST_PARTS = 0.5, 1e6
 """Range of the shape of squared errors: 0.5 is that of one normal part."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Level:
     """
     Squared errors, against the population or against the non-private fit.
@@ -33,31 +33,51 @@ class Level:
 
     Parameters
     ----------
-    prediction : float
-        In the prediction metric.
-    coef : ndarray of shape (p,)
-        Of each coefficient.
+    squares : ndarray of shape (2 + p,)
+        In the prediction metric; the squared length of the coefficients without the intercept; and
+        those of each coefficient.
     """
 
-    prediction: float
-    coef: Array
+    squares: Array
 
     @classmethod
-    def mean(cls, predictions: Array, coefs: Array) -> Level:
+    def mean(cls, predictions: Array, lengths: Array, coefs: Array) -> Level:
         """
         Average squared errors: populations by rows, their two tables by columns.
 
-        A coefficient has the mean over populations of its share in the error of predictions.
+        A coefficient has the mean over populations of its share in the error of predictions, which
+        does not depend on the units of other columns.
         """
-        squares = np.mean(predictions, axis=1)
-        logs = np.log(squares)
-        chance = _chance(float(np.mean(logs - np.mean(np.log(predictions), axis=1))))
-        square = math.exp(float(np.mean(logs)) + chance)
-        return cls(square, square * np.mean(np.mean(coefs, axis=1) / squares[:, None], axis=0))
+        prediction, length = _typical(predictions), _typical(lengths)
+        shares = np.mean(coefs, axis=1) / np.mean(predictions, axis=1)[:, None]
+        return cls(np.array([prediction, length, *(prediction * np.mean(shares, axis=0))]))
+
+    @property
+    def prediction(self) -> float:
+        """Squared error in the prediction metric."""
+        return float(self.squares[0])
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Root mean square length of the coefficients, and error of predictions."""
+        prediction, length = np.sqrt(self.squares[:2])
+        return float(length), float(prediction)
+
+    @property
+    def coef(self) -> Array:
+        """Squared error of each coefficient."""
+        return self.squares[2:]
 
     def with_coef(self, factor: float) -> Level:
         """Return the same with the errors of coefficients multiplied."""
-        return Level(self.prediction, factor * self.coef)
+        return Level(np.append(self.squares[:1], factor * self.squares[1:]))
+
+
+def _typical(squares: Array) -> float:
+    """Geometric mean over populations of mean squares over their tables."""
+    logs = np.log(np.mean(squares, axis=1))
+    chance = _chance(float(np.mean(logs - np.mean(np.log(squares), axis=1))))
+    return math.exp(float(np.mean(logs)) + chance)
 
 
 def _chance(apart: float) -> float:

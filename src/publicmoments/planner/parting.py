@@ -12,8 +12,9 @@ __all__ = ["Parting"]
 
 Array = NDArray[np.float64]
 
-NODES = 40
-"""Points of a quadrature over normal numbers."""
+REACH, NODES = 9.0, 2_001
+"""Reach and number of the points of a quadrature over normal numbers: close enough that a step, as
+long linear predictors make it of labels, is met to 0.2 %."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class Parting:
 
     def nodes(self) -> tuple[Array, Array]:
         """Points and weights of a quadrature over the law."""
-        z, weights = np.polynomial.hermite_e.hermegauss(NODES)
-        weights = weights / np.sum(weights)
+        z = np.linspace(-REACH, REACH, NODES)
+        weights = np.exp(-(z**2) / 2.0)
+        weights /= np.sum(weights)
         nodes = [centre + self.within * z for centre in (self.upper, self.lower)]
         return np.concatenate(nodes), np.outer([self.share, 1.0 - self.share], weights).ravel()

@@ -126,7 +126,7 @@ def plan(
     for budget, mu, outcome in zip(budgets, mus, rehearsal.outcomes, strict=True):
         condition = question.condition(mu, n_rows)
         accuracy = question.accuracy(outcome.population)
-        distance, prediction_distance = question.sizes(outcome.plain)
+        distance, prediction_distance = outcome.plain.sizes
         forecasts.append(
             Forecast(
                 accuracy.error,

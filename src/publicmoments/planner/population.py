@@ -86,12 +86,12 @@ class World(Truth):
         """
         What a straight line misses in long rows, in units of the residual sd.
 
-        It is (a.z) (|z|^2 - c), of the size that ``MISFIT_ROWS`` stands for, and made
+        It is (a.z) (|z| - c), of the size that ``MISFIT_ROWS`` stands for, and made
         orthogonal to the design: least squares does not feel it, bounds on long rows do.
         """
-        square = np.sum(z**2, axis=1)
-        bend = square - np.mean(square**2) / np.mean(square)
-        bend /= math.sqrt(float(np.mean(square * bend**2)) / max(self.features.rank, 1))
+        length = np.linalg.norm(z, axis=1)
+        bend = length - np.mean(length**3) / np.mean(length**2)
+        bend /= math.sqrt(float(np.mean((length * bend) ** 2)) / max(self.features.rank, 1))
         size = math.sqrt((1.0 - self._trust) / MISFIT_ROWS)
         bend *= z @ rng.standard_normal(z.shape[1]) * size
         rows = np.column_stack([X, np.ones(len(X))]) if self.task.fit_intercept else X

@@ -115,9 +115,10 @@ class PredictorLaw:
     def _length(self, rng: np.random.Generator) -> float:
         """Draw the length of a truth whose fit is about as long as was stated, or shorter."""
         shortest = (1.0 - NEAR) * self.signal
+        most_likely = likely(min(max(shortest, 1.0), LARGEST_FACTOR * shortest))
         while True:
             length = shortest * math.pow(LARGEST_FACTOR, rng.uniform())
-            if rng.uniform() * likely(shortest) < likely(length):
+            if rng.uniform() * most_likely < likely(length):
                 return length
 
     def _drawn(

@@ -148,14 +148,9 @@ class Question:
             progress=progress,
         )
 
-    def sizes(self, level: Level) -> tuple[float, float]:
-        """Root mean square length without the intercept, and error of predictions."""
-        features = level.coef[: len(level.coef) - self.task.fit_intercept]
-        return math.sqrt(float(np.sum(features))), math.sqrt(level.prediction)
-
     def accuracy(self, level: Level) -> Accuracy:
         """Turn mean squares into lengths and half widths."""
-        return Accuracy(*self.sizes(level), NORMAL_95 * np.sqrt(level.coef))
+        return Accuracy(*level.sizes, NORMAL_95 * np.sqrt(level.coef))
 
     def condition(self, mu: float, n_rows: int) -> float | None:
         """

@@ -53,13 +53,14 @@ class _Run:
     """
     Errors on one table.
 
-    ``coef`` are the true coefficients. ``private`` are estimates less the truth for each budget and
-    ``noise`` what noise does to them, which is looked at where the table is shorter than the real
-    one; ``plain`` is that of the non-private fit, and ``expected`` holds the expected squared
-    errors of a non-private fit of the real number of rows.
+    ``coef`` are the true coefficients, those of ``features`` features first. ``private`` are
+    estimates less the truth for each budget and ``noise`` what noise does to them, which is looked
+    at where the table is shorter than the real one; ``plain`` is that of the non-private fit, and
+    ``expected`` holds the expected squared errors of a non-private fit of the real number of rows.
     """
 
     coef: Array
+    features: int
     metric: Array = field(repr=False)
     private: Array
     noise: Array
@@ -169,6 +170,7 @@ def _run(
     covariance = covariance * world.residual_sd**2
     return _Run(
         coef=world.coef,
+        features=X.shape[1],
         metric=world.metric,
         private=fits[0] - world.coef,
         noise=(fits[0] - fits[-1]) / math.sqrt(2.0),
@@ -191,10 +193,13 @@ def _expected_level(worlds: _Worlds) -> Level:
 
 def _mean_level(worlds: _Worlds, squares: Callable[[_Run], Array]) -> Level:
     """Summarise squares and products of errors."""
-    found = [[(run.metric, squares(run)) for run in runs] for runs in worlds]
-    predictions = [[max(np.sum(metric * one), TINY) for metric, one in those] for those in found]
+    found = [[(run, squares(run)) for run in runs] for runs in worlds]
+    predictions = [[np.sum(run.metric * one) for run, one in those] for those in found]
+    lengths = [[np.sum(np.diag(one)[: run.features]) for run, one in those] for those in found]
     return Level.mean(
-        np.array(predictions), np.array([[np.diag(one) for _, one in those] for those in found])
+        np.maximum(predictions, TINY),
+        np.maximum(lengths, TINY),
+        np.array([[np.diag(one) for _, one in those] for those in found]),
     )
 
 
@@ -237,12 +242,8 @@ def _without_chance(worlds: _Worlds, b: int, private: Level) -> Level:
     """
     plain, expected = _level(worlds, lambda run: run.plain), _expected_level(worlds)
     share = min(_correlation(worlds, b) ** 2 * private.prediction / plain.prediction, 1.0)
-    prediction = private.prediction + share * (expected.prediction - plain.prediction)
-    coef = private.coef + share * (expected.coef - plain.coef)
-    return Level(
-        max(prediction, LEAST_SHARE * private.prediction),
-        np.maximum(coef, LEAST_SHARE * private.coef),
-    )
+    squares = private.squares + share * (expected.squares - plain.squares)
+    return Level(np.maximum(squares, LEAST_SHARE * private.squares))
 
 
 def _correlation(worlds: _Worlds, b: int) -> float:
@@ -260,10 +261,6 @@ def _scaled(worlds: _Worlds, b: int, n_rows: int, apart: Level) -> tuple[Level, 
     noise = _level(worlds, lambda run: run.noise[b])
     here, expected = _level(worlds, lambda run: run.plain), _expected_level(worlds)
     share = MOST_ROWS / n_rows
-    rest = max(apart.prediction - noise.prediction, 0.0)
-    rests = np.maximum(apart.coef - noise.coef, 0.0)
-    plain = Level(
-        noise.prediction + rest - (1.0 - share) * min(rest, here.prediction),
-        noise.coef + rests - (1.0 - share) * np.minimum(rests, here.coef),
-    )
-    return Level(expected.prediction + plain.prediction, expected.coef + plain.coef), plain
+    rest = np.maximum(apart.squares - noise.squares, 0.0)
+    plain = noise.squares + rest - (1.0 - share) * np.minimum(rest, here.squares)
+    return Level(expected.squares + plain), Level(plain)

@@ -15,10 +15,6 @@ __all__ = ["CoefLaw", "SignalLaw", "Truth", "TruthLaw", "drawn_direction", "like
 
 Array = NDArray[np.float64]
 
-LONG_PREDICTOR = 5.0
-"""Linear predictors of a root mean square above this are ever less likely before any response is
-seen: probabilities would be 0 or 1 for most rows."""
-
 
 @dataclass(frozen=True, eq=False)
 class Truth:
@@ -124,8 +120,13 @@ class SignalLaw:
 
 
 def likely(size: float | Array) -> float | Array:
-    """How likely linear predictors of a size are before any response is seen."""
-    return 1.0 / (1.0 + (size / LONG_PREDICTOR) ** 2)
+    """
+    How likely linear predictors of a size are before any response is seen.
+
+    A density of the logarithm of their root mean square, which has a half-Cauchy law of scale 1;
+    largest at 1.
+    """
+    return size / (1.0 + size**2)
 
 
 def drawn_direction(rng: np.random.Generator, features: FeatureLaw) -> Array:

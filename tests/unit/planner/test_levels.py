@@ -10,20 +10,41 @@ from publicmoments.planner.levels import Level
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, 4.0, 40.0])
 def test_means_of_few_squares_are_brought_to_that_of_many(shape):
-    squares = np.random.default_rng(0).gamma(shape, 3.0 / shape, size=(20_000, 2))
-    level = Level.mean(squares, squares[:, :, None])
+    rng = np.random.default_rng(0)
+    predictions = rng.gamma(shape, 3.0 / shape, size=(20_000, 2))
+    lengths = rng.gamma(shape, 9.0 / shape, size=(20_000, 2))
+    level = Level.mean(predictions, lengths, predictions[:, :, None])
+    assert level.sizes == pytest.approx((3.0, np.sqrt(3.0)), rel=0.01)
     assert level.prediction == pytest.approx(3.0, rel=0.02)
     assert level.coef == pytest.approx([level.prediction])
 
 
 def test_populations_have_a_geometric_mean():
-    level = Level.mean(np.array([[1.0, 1.0], [16.0, 16.0]]), np.ones((2, 2, 1)))
-    assert level.prediction == pytest.approx(4.0)
+    predictions, lengths = np.array([[1.0, 1.0], [16.0, 16.0]]), np.array([[1.0, 1.0], [4.0, 4.0]])
+    level = Level.mean(predictions, lengths, np.ones((2, 2, 1)))
+    assert level.sizes == pytest.approx((np.sqrt(2.0), 2.0))
     # The only coefficient has all of the first error, and a sixteenth of the second.
     assert level.coef == pytest.approx([4.0 * (1.0 + 1.0 / 16.0) / 2.0])
 
 
+def test_units_of_a_column_are_nothing_to_other_coefficients():
+    rng = np.random.default_rng(0)
+    predictions, coefs = rng.gamma(1.0, size=(6, 2)), rng.gamma(1.0, size=(6, 2, 3))
+    units = np.array([1.0, 1e6, 1.0])
+    one, other = (
+        Level.mean(predictions, these.sum(axis=2), these) for these in (coefs, coefs * units)
+    )
+    assert other.coef == pytest.approx(one.coef * units)
+    assert other.prediction == one.prediction
+
+
+def test_errors_of_coefficients_are_multiplied_by_themselves():
+    level = Level(np.array([1.0, 4.0, 2.0, 3.0])).with_coef(4.0)
+    assert level.sizes == (4.0, 1.0)
+    assert level.coef.tolist() == [8.0, 12.0]
+
+
 def test_one_lucky_table_does_not_rule():
     # No law of squares that is a sum of normal ones has tables so far apart.
-    level = Level.mean(np.array([[1.0, 1e-100]]), np.ones((1, 2, 1)))
+    level = Level.mean(np.array([[1.0, 1e-100]]), np.ones((1, 2)), np.ones((1, 2, 1)))
     assert 0.5 < level.prediction < 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from publicmoments.planner.parting import Parting
 
@@ -24,3 +25,9 @@ def test_classes_have_their_shares_and_lie_apart():
     drawn = Parting(0.99, 0.2).parted(rng, rng.standard_normal(100_000))
     assert np.mean(drawn > 0.5) == pytest.approx(0.2, abs=0.005)
     assert np.mean(np.abs(drawn - 0.5) < 0.3) < 0.001
+
+
+@pytest.mark.parametrize("at", [0.0, 0.123, 1.1])
+def test_quadrature_meets_the_steps_that_long_predictors_make_of_labels(at):
+    nodes, weights = Parting(0.0, 0.5).nodes()
+    assert weights @ (nodes > at) == pytest.approx(stats.norm.sf(at), abs=0.002)

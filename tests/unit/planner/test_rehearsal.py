@@ -15,14 +15,23 @@ MU = [1.0]
 class NoisyTask:
     """Fits that are off by normal noise of the scale that the first column holds."""
 
+    intercepts = 0
+
     def private_fit(self, X, y, mu, public, seed):
-        return X[0, 0] * np.random.default_rng(seed).standard_normal(X.shape[1]), 1.0
+        noise = np.random.default_rng(seed).standard_normal(X.shape[1] + self.intercepts)
+        return X[0, 0] * noise, 1.0
 
     def plain_fit(self, X, y):
-        return np.zeros(X.shape[1])
+        return np.zeros(X.shape[1] + self.intercepts)
 
     def plain_moments(self, X, coef):
         return np.zeros((len(coef), len(coef))), np.zeros(len(coef))
+
+
+class NoisyInterceptTask(NoisyTask):
+    """The same with an intercept, in the last place."""
+
+    intercepts = 1
 
 
 class UnlearntTask(NoisyTask):
@@ -50,7 +59,7 @@ class UnluckyTask(NoisyTask):
         return len(X) * np.eye(len(coef)), np.zeros(len(coef))
 
 
-def populations(p, scales):
+def populations(p, scales, columns=None):
     """Populations without effects, that differ in what noise does."""
 
     def drawn(rng):
@@ -59,7 +68,7 @@ def populations(p, scales):
             coef=np.zeros(p),
             metric=np.eye(p),
             residual_sd=1.0,
-            sample=lambda _, n: (np.full((n, p), scale), np.zeros(n)),
+            sample=lambda _, n: (np.full((n, columns or p), scale), np.zeros(n)),
         )
 
     return SimpleNamespace(drawn=drawn, features=SimpleNamespace(inverse_bias=1.0))
@@ -79,10 +88,15 @@ def test_noise_is_told_by_its_root_mean_square(p):
     assert level.coef == pytest.approx(np.full(p, 9.0), rel=0.1)
 
 
+def test_lengths_leave_the_intercept_out():
+    level = outcome(populations(3, [3.0], columns=2), NoisyInterceptTask(), 4_000)
+    assert level.sizes == pytest.approx((3.0 * np.sqrt(2.0), 3.0 * np.sqrt(3.0)), rel=0.03)
+
+
 def test_populations_count_by_the_logarithms_of_their_errors():
     level = outcome(populations(4, [1.0, 1.0, 1.0, 81.0]), NoisyTask(), 4_000)
     # Root mean squares of 2 and 162, the former three times as often.
-    assert np.sqrt(level.prediction) == pytest.approx(6.0, rel=0.1)
+    assert level.sizes == pytest.approx((6.0, 6.0), rel=0.1)
     # All coefficients share alike in that.
     assert level.coef == pytest.approx(np.full(4, level.prediction / 4), rel=0.05)
 
