@@ -207,6 +207,13 @@ def test_bends_leave_least_squares_alone():
     assert np.abs(bends @ X).max() < 1e-6
     # One part in 550 for each of three directions, of which 30 public rows show some.
     assert np.mean(bends**2) == pytest.approx(3.0 * (1.0 - 30.0 / 580.0) / 550.0, rel=0.1)
+    # They grow with the square of the length of a row, less a multiple of the length.
+    length = np.linalg.norm(z, axis=1)
+    sizes = np.sqrt(np.mean(bends**2, axis=0))
+    centre = np.mean(length**3) / np.mean(length**2)
+    long = length > 1.5 * centre
+    expected = length[long] * (length[long] - centre)
+    assert np.polyfit(np.log(expected), np.log(sizes[long]), 1)[0] == pytest.approx(1.0, abs=0.1)
 
 
 def test_a_stated_mean_response_is_met():
@@ -284,6 +291,30 @@ def test_lengths_are_those_whose_penalised_fit_is_as_stated():
     assert np.mean(lengths > 2.0 * stated) > 0.3
     sizes = [fitted_size(world, X, task) for world in drawn]
     assert np.mean(np.abs(np.array(sizes) / stated - 1.0) < 0.1) > 0.95
+
+
+def test_sizes_of_predictors_have_a_half_cauchy_law():
+    logs = np.linspace(-20.0, 20.0, 40_001)
+    share = np.cumsum(likely(np.exp(logs))) / np.sum(likely(np.exp(logs)))
+    for size in (0.1, 1.0, 10.0):
+        assert np.interp(np.log(size), logs, share) == pytest.approx(
+            stats.halfcauchy.cdf(size), abs=1e-3
+        )
+
+
+@pytest.mark.parametrize("signal", [1e-9, 1.0, 1e3])
+def test_lengths_of_any_size_are_drawn_in_few_steps(signal):
+    rng = np.random.default_rng(0)
+    draws = SimpleNamespace(made=0)
+
+    def uniform():
+        draws.made += 1
+        return rng.uniform()
+
+    law = predictors.PredictorLaw(signal, None, None, Task("logistic", 0.01, False))
+    lengths = [law._length(SimpleNamespace(uniform=uniform)) for _ in range(100)]
+    assert signal * 0.95 <= min(lengths) < max(lengths) <= 30.0 * signal
+    assert draws.made < 100 * 2 * 10
 
 
 def test_sizes_beyond_any_fit_are_met_as_far_as_may_be(monkeypatch):
