@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import digamma
 
 from publicmoments.planner.bounds import SHAPE_ROWS
 from publicmoments.planner.parting import Parting
@@ -125,10 +126,17 @@ class FeatureLaw:
 
     @property
     def inverse_bias(self) -> float:
-        """How much the inverse of a sample second moment is too small by: (f - r - 1) / f."""
+        """
+        How much too large the inverse of a sample second moment is, as a factor, typically.
+
+        Along a direction it is f / chi^2 with f - r + 1 degrees of freedom times the true one, and
+        those of drawn laws are chi^2 / f times the sample's, with f. This brings the means of the
+        logarithms together.
+        """
         if self.freedom is None:
             return 1.0
-        return max(1.0 - (self.rank + 1) / self.freedom, 1.0 / 3.0)
+        shape = (self.freedom - self.rank + 1) / 2.0
+        return max(math.exp(float(digamma(shape) - digamma(self.freedom / 2.0))), 1.0 / 3.0)
 
     def drawn(self, rng: np.random.Generator, coef: Array | None = None) -> FeatureLaw:
         """

@@ -20,12 +20,18 @@ __all__ = ["PredictorLaw"]
 
 Array = NDArray[np.float64]
 
-FIT_ROWS, NEAR, MOST_TRIES = 4_000, 0.05, 200
+FIT_ROWS, NEAR, MOST_TRIES = 4_000, 0.05, 20
 """Rows of a fit that is looked at for its length, how near that is to be to the stated one, as a
-share, and how many are tried."""
+share, and how many directions are tried."""
 
-LARGEST_FACTOR = 30.0
-"""How much longer than its fit a truth may be."""
+LENGTHS = np.geomspace(1.0, 30.0, 12)
+"""How much longer than its fit a truth may be: lengths at which fits are looked at."""
+
+PAST = 1.1
+"""Longer truths are not looked at once a fit is longer by this factor than stated."""
+
+FINE = 400
+"""Lengths that are drawn from, between those."""
 
 LARGEST_LEVEL = 30.0
 """Largest mean of a linear predictor that is looked for."""
@@ -98,46 +104,49 @@ class PredictorLaw:
 
     def drawn(self, rng: np.random.Generator, features: FeatureLaw) -> Truth:
         """
-        Draw directions and lengths until a fit is about as long as was stated.
+        Draw directions until one has a length whose fit is about as long as was stated.
 
         Without a penalty that is as long as the truth. A penalty makes fits shorter; near separable
-        labels, much shorter. In some directions no fit is as long as stated, in others those of
-        many lengths are.
+        labels, much shorter. In some directions no fit is as long as stated; in others those of
+        many lengths are, of which one is drawn as they are likely.
         """
         if self.task.alpha == 0.0:
-            return self._drawn(rng, features, self.signal)[0]
-        tried: list[tuple[float, Truth]] = []
+            return self._parted(_Look.drawn(rng, features), self.signal)
+        tried: list[tuple[float, float, _Look]] = []
         while len(tried) < MOST_TRIES and (not tried or tried[-1][0] > NEAR):
-            truth, seed = self._drawn(rng, features, self._length(rng))
-            tried.append((abs(self._fit(truth, seed).signal / self.signal - 1.0), truth))
-        return min(tried, key=lambda one: one[0])[1]
+            look = _Look.drawn(rng, features)
+            tried.append((*self._length(rng, look), look))
+        _, length, look = min(tried, key=lambda one: one[0])
+        return self._parted(look, length)
 
-    def _length(self, rng: np.random.Generator) -> float:
-        """Draw the length of a truth whose fit is about as long as was stated, or shorter."""
-        shortest = (1.0 - NEAR) * self.signal
-        most_likely = likely(min(max(shortest, 1.0), LARGEST_FACTOR * shortest))
-        while True:
-            length = shortest * math.pow(LARGEST_FACTOR, rng.uniform())
-            if rng.uniform() * most_likely < likely(length):
-                return length
+    def _length(self, rng: np.random.Generator, look: _Look) -> tuple[float, float]:
+        """Draw a length whose fit is about as long as was stated, and tell how far it is off."""
+        lengths: list[float] = []
+        fits: list[float] = []
+        while len(lengths) < len(LENGTHS) and not (fits and fits[-1] > PAST * self.signal):
+            lengths.append((1.0 - NEAR) * self.signal * float(LENGTHS[len(lengths)]))
+            fits.append(self._fit(self._parted(look, lengths[-1]), look.seed).signal)
+        fine = np.geomspace(lengths[0], lengths[-1], FINE)
+        fitted = np.exp(np.interp(np.log(fine), np.log(lengths), np.log(fits)))
+        off = np.abs(fitted / self.signal - 1.0)
+        weights = np.where(off <= max(NEAR, np.min(off)), likely(fine), 0.0)
+        k = rng.choice(FINE, p=weights / np.sum(weights))
+        return float(off[k]), float(fine[k])
 
-    def _drawn(
-        self, rng: np.random.Generator, features: FeatureLaw, signal: float
-    ) -> tuple[Truth, int]:
+    def _parted(self, look: _Look, signal: float) -> Truth:
         """
-        Draw a direction, for coefficients of a length, put classes apart, and seed a look at fits.
+        Coefficients of a length, and classes as far apart as the stated share of deviance takes.
 
         Normal linear predictors are often near zero, where labels are uncertain. Labels that are
         told better than that, by predictors of the same size, are those of two classes of rows.
         """
-        guess = _Guess.drawn(rng, features)
-        features, seed = features.drawn(rng, guess.direction), int(rng.integers(2**63))
 
         def explained(apart: float) -> float:
-            return self._fit(self._truth(features, guess, signal, apart), seed).r2
+            truth = self._truth(look.features, look.guess, signal, apart)
+            return self._fit(truth, look.seed).r2
 
         apart = 0.0 if self.r2 is None else _apart(explained, self.r2)
-        return self._truth(features, guess, signal, apart), seed
+        return self._truth(look.features, look.guess, signal, apart)
 
     def _fit(self, truth: Truth, seed: int) -> _Fit:
         """Fit expected responses of a truth, to the same random numbers for the same seed."""
@@ -238,6 +247,21 @@ class _Guess:
         square = float(mean @ mean)
         shrink = (1.0 - math.sqrt(1.0 - square)) / square * np.outer(mean, mean @ features.root)
         return replace(features, mean=mean @ features.root, root=features.root - shrink)
+
+
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """A guess, a law of features that goes with it, and the seed of looks at fits."""
+
+    guess: _Guess
+    features: FeatureLaw
+    seed: int
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator, features: FeatureLaw) -> _Look:
+        """Draw one."""
+        guess = _Guess.drawn(rng, features)
+        return cls(guess, features.drawn(rng, guess.direction), int(rng.integers(2**63)))
 
 
 def _with_level(direction: Array, features: FeatureLaw, signal: float, level: float) -> Array:

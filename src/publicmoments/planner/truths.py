@@ -130,9 +130,17 @@ def likely(size: float | Array) -> float | Array:
 
 
 def drawn_direction(rng: np.random.Generator, features: FeatureLaw) -> Array:
-    """Draw a direction: normal in units of the columns' sizes."""
+    """
+    Draw a direction: normal in the units of the columns.
+
+    Columns of like sizes are taken to have one unit, those of unlike sizes to be measured each in
+    its own: with v the variance of the logarithms of sizes, units are sizes to the v / (v + 1).
+    """
     sizes = np.linalg.norm(features.root, axis=0)
-    return rng.standard_normal(len(sizes)) / np.where(sizes > 0.0, sizes, np.inf)
+    varying = sizes > 0.0
+    unlike = float(np.var(np.log(sizes[varying]))) if varying.any() else 0.0
+    units = np.where(varying, sizes, np.inf) ** (unlike / (unlike + 1.0))
+    return np.where(varying, rng.standard_normal(len(sizes)) / units, 0.0)
 
 
 def to_length(direction: Array, metric: Array, length: float) -> Array:

@@ -112,3 +112,13 @@ def test_a_draw_is_to_coefficients_what_a_sample_is(moment):
     assert ratios.var() == pytest.approx(2 / n, rel=0.1)
     traces = [np.trace(np.linalg.solve(drawn, moment)) for drawn in draws]
     assert np.mean(traces) == pytest.approx(4.0, rel=0.02)
+
+
+def test_inverses_of_drawn_moments_are_typically_right_once_corrected():
+    rng, logs = np.random.default_rng(0), []
+    for _ in range(3_000):
+        rows = rng.normal(size=(20, 6))
+        law = feature_law(PublicMoments.from_matrix(rows.T @ rows / 20, n=20))
+        inverse = np.linalg.inv(law.drawn(rng).second_moment)
+        logs.append(np.log(law.inverse_bias * inverse[0, 0]))
+    assert np.mean(logs) == pytest.approx(0.0, abs=0.05)

@@ -9,10 +9,11 @@ import pytest
 from scipy import special, stats
 
 from publicmoments import PublicMoments
-from publicmoments.planner import predictors
+from publicmoments.planner.features import feature_law
 from publicmoments.planner.fits import Task
 from publicmoments.planner.knowledge import Stated, population_of
-from publicmoments.planner.truths import likely
+from publicmoments.planner.predictors import PredictorLaw
+from publicmoments.planner.truths import drawn_direction, likely
 from tests.unit.planner.populations import worlds
 
 
@@ -79,20 +80,22 @@ def test_lengths_are_those_whose_penalised_fit_is_as_stated():
     # Coefficients of the third column cost ten thousand times as much, and are hardly fitted.
     moment, stated = np.diag([1.0, 1.0, 1e-4]), 1.5
     public, task = PublicMoments.from_matrix(moment, n=10**8), Task("logistic", 0.02, False)
-    drawn = worlds(population_of(public, task, Stated(predictor_sd=stated)), 150)
+    population = population_of(public, task, Stated(predictor_sd=stated))
+    drawn = worlds(population, 150)
     lengths = np.sqrt([world.coef @ moment @ world.coef for world in drawn])
-    # The same by drawing from what is likely before, and keeping what has such a fit.
+    # The same by drawing directions, and lengths from what is likely before, as they come.
     rng, kept = np.random.default_rng(0), []
     X = standard_rows(3) @ np.sqrt(moment)
-    while len(kept) < 150:
-        coef = rng.normal(size=3) / np.sqrt(np.diag(moment))
-        length = 0.95 * stated * 30.0 ** rng.uniform()
-        coef *= length / np.sqrt(coef @ moment @ coef)
-        size = fitted_size(SimpleNamespace(coef=coef), X, task)
-        if abs(size - stated) < 0.075 and rng.uniform() < likely(length):
-            kept.append(length)
+    while len(kept) < 100:
+        coef = drawn_direction(rng, population.features)
+        coef /= np.sqrt(coef @ moment @ coef)
+        for length in 0.95 * stated * 30.0 ** rng.uniform(size=200):
+            size = fitted_size(SimpleNamespace(coef=length * coef), X, task)
+            if abs(size - stated) < 0.075 and rng.uniform() < likely(length):
+                kept.append(length)
+                break
     assert stats.ks_2samp(lengths, kept).pvalue > 0.01
-    assert np.mean(lengths > 2.0 * stated) > 0.3
+    assert np.mean(lengths > 1.5 * stated) > 0.1
     sizes = [fitted_size(world, X, task) for world in drawn]
     assert np.mean(np.abs(np.array(sizes) / stated - 1.0) < 0.1) > 0.95
 
@@ -106,32 +109,44 @@ def test_sizes_of_predictors_have_a_half_cauchy_law():
         )
 
 
-@pytest.mark.parametrize("signal", [1e-9, 1.0, 1e3])
-def test_lengths_of_any_size_are_drawn_in_few_steps(signal):
-    rng = np.random.default_rng(0)
-    draws = SimpleNamespace(made=0)
-
-    def uniform():
-        draws.made += 1
-        return rng.uniform()
-
-    law = predictors.PredictorLaw(signal, None, None, Task("logistic", 0.01, False))
-    lengths = [law._length(SimpleNamespace(uniform=uniform)) for _ in range(100)]
-    assert signal * 0.95 <= min(lengths) < max(lengths) <= 30.0 * signal
-    assert draws.made < 100 * 2 * 10
-
-
-def test_sizes_beyond_any_fit_are_met_as_far_as_may_be(monkeypatch):
+def test_sizes_beyond_any_fit_are_met_as_far_as_may_be():
     # No fit is half as long as stated; the longer the truth, the nearer.
     public, task = PublicMoments.from_matrix(np.eye(2), n=10**8), Task("logistic", 0.1, False)
     population, X = population_of(public, task, Stated(predictor_sd=3.0)), standard_rows(2)
     best = fitted_size(SimpleNamespace(coef=np.array([1e3, 0.0])), X, task)
     assert best < 1.5
-    sizes = {}
-    for tries in (1, 40):
-        monkeypatch.setattr(predictors, "MOST_TRIES", tries)
-        sizes[tries] = np.mean([fitted_size(world, X, task) for world in worlds(population, 20)])
-    assert sizes[40] > 0.95 * best > 1.05 * sizes[1]
+    for world in worlds(population, 10):
+        assert fitted_size(world, X, task) == pytest.approx(best, rel=0.05)
+
+
+def test_of_many_lengths_with_such_a_fit_short_ones_are_likelier(monkeypatch):
+    stated = 0.5
+    fit = SimpleNamespace(signal=stated)
+    monkeypatch.setattr(PredictorLaw, "_fit", lambda law, truth, seed: fit)
+    public, task = PublicMoments.from_matrix(np.eye(2), n=10**8), Task("logistic", 0.1, False)
+    drawn = worlds(population_of(public, task, Stated(predictor_sd=stated)), 2_000)
+    lengths = [np.linalg.norm(world.coef) for world in drawn]
+    ends = stats.halfcauchy.cdf([0.95 * stated, 30.0 * 0.95 * stated])
+    for level in (0.1, 0.5, 0.9):
+        at = stats.halfcauchy.ppf(ends[0] + level * (ends[1] - ends[0]))
+        assert np.mean(lengths < at) == pytest.approx(level, abs=0.03)
+
+
+@pytest.mark.parametrize("stated", [1e-9, 1e3])
+def test_sizes_of_any_order_are_drawn(stated):
+    public, task = PublicMoments.from_matrix(np.eye(2), n=10**8), Task("logistic", 1e-3, False)
+    for world in worlds(population_of(public, task, Stated(predictor_sd=stated)), 5):
+        assert 0.9 * stated < np.linalg.norm(world.coef) < 31.0 * stated
+
+
+def test_columns_of_like_sizes_have_one_unit_and_others_each_its_own():
+    rng = np.random.default_rng(0)
+    for size, unit in ((1.2, 1.0), (1e6, 1e6**0.98)):
+        law = feature_law(PublicMoments.from_matrix(np.diag([1.0, size**2, 0.0]), n=10**8))
+        drawn = np.array([drawn_direction(rng, law) for _ in range(4_000)])
+        one, other, none = np.sqrt(np.mean(drawn**2, axis=0))
+        assert one / other == pytest.approx(unit, rel=0.05)
+        assert none == 0.0
 
 
 def pseudo_r2(predictor, y):
