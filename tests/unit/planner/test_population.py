@@ -81,8 +81,8 @@ def test_bends_leave_least_squares_alone():
     X = world.features.mean + z @ world.features.root
     bends = np.array([world._bend(np.random.default_rng(k), z, X) for k in range(400)])
     assert np.abs(bends @ X).max() < 1e-6
-    # One part in 550 for each of three directions, of which 30 public rows show some.
-    assert np.mean(bends**2) == pytest.approx(3.0 * (1.0 - 30.0 / 580.0) / 550.0, rel=0.1)
+    # One part in 450 for each of three directions, of which 30 public rows show some.
+    assert np.mean(bends**2) == pytest.approx(3.0 * (1.0 - 30.0 / 480.0) / 450.0, rel=0.1)
     # They grow with the square of the length of a row, less a multiple of the length.
     length = np.linalg.norm(z, axis=1)
     sizes = np.sqrt(np.mean(bends**2, axis=0))
