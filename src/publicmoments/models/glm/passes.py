@@ -22,7 +22,7 @@ from publicmoments.models.glm.plan import (
     gradient_recipe,
     pass_budgets,
 )
-from publicmoments.models.glm.stage import Lesson, Stage
+from publicmoments.models.glm.stage import Lesson, Stage, believed_root
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise_law import (
@@ -53,10 +53,6 @@ coefficients per row, in variance."""
 
 LONGEST_MOVE = 3.0
 """Longest move between two gradients, as a root mean square of the linear predictor."""
-
-LEAST_STRETCH, MOST_STRETCH = 0.05, 20.0
-"""A released curvature is believed within these factors of the stage's."""
-
 
 CURVATURE_DOUBT = 4.0
 """Curvatures vary from sample to sample by this much more variance than second moments do."""
@@ -195,11 +191,9 @@ class _Fit:
         self.radii.append(None)
         inverse_root, root = _roots(choice.expected)
         relative = inverse_root @ released.noisy_gram @ inverse_root
-        values, vectors = np.linalg.eigh((relative + relative.T) / 2)
-        stretched = (vectors * np.sqrt(np.clip(values, LEAST_STRETCH, MOST_STRETCH))) @ vectors.T
-        lesson = Lesson(root @ stretched @ inverse_root, self.coef, choice.error)
-        self.stage = self.stage.taught(lesson)
         noise = released.offdiagonal_sd * float(np.mean(np.diag(inverse_root @ inverse_root)))
+        stretch = root @ believed_root(relative, noise) @ inverse_root
+        self.stage = self.stage.taught(Lesson(stretch, self.coef, choice.error))
         known = (len(self.coef) + 1) / (CURVATURE_DOUBT * self.start.stage.untruth)
         return moment_agreement(relative, 1.0, noise, known)
 

@@ -18,7 +18,7 @@ from scipy import stats
 from publicmoments.families import Family
 from publicmoments.public import PublicDesign
 
-__all__ = ["Lesson", "Stage", "make_stage"]
+__all__ = ["Lesson", "Stage", "believed_root", "make_stage"]
 
 Array = NDArray[np.float64]
 
@@ -37,6 +37,12 @@ MOST_PREDICTOR = 30.0
 MOST_UNTRUE = 1.0
 """A stage is never taken to be further off than this, relative to what it predicts."""
 
+
+LEAST_STRETCH, MOST_STRETCH = 0.05, 20.0
+"""A released curvature is believed within these factors of the stage's."""
+
+NOISE_MARGIN = 2.0
+"""Nor is it believed below this many times the largest that its noise alone would show."""
 
 CHANGE = 0.1
 """Squared relative change of a curvature per squared unit that the linear predictor moves."""
@@ -160,6 +166,32 @@ class Stage:
     def taught(self, lesson: Lesson) -> Stage:
         """Return the stage after a curvature was released."""
         return replace(self, lesson=lesson)
+
+
+def believed_root(relative: Array, noise: float) -> Array:
+    """
+    Return a root of what is believed of a released curvature.
+
+    Coefficients move by a gradient over a curvature, and would run off along directions in which
+    noise leaves little of the latter: those of rare columns, say. Symmetric noise of p columns has
+    eigenvalues up to 2 sqrt(p) times the standard deviation of its off-diagonal entries.
+
+    Parameters
+    ----------
+    relative : ndarray of shape (p, p)
+        The curvature, in units of the stage's.
+    noise : float
+        Standard deviation of its off-diagonal entries, in the same units.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        Symmetric and positive.
+    """
+    values, vectors = np.linalg.eigh((relative + relative.T) / 2)
+    least = max(LEAST_STRETCH, NOISE_MARGIN * 2.0 * noise * math.sqrt(len(values)))
+    roots = np.sqrt(np.clip(values, min(least, 1.0), MOST_STRETCH))
+    return np.asarray((vectors * roots) @ vectors.T)
 
 
 def make_stage(design: PublicDesign, family: Family, alpha: float) -> Stage:

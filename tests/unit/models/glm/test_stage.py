@@ -14,6 +14,7 @@ from publicmoments.models.glm.stage import (
     MOST_UNTRUE,
     Lesson,
     Stage,
+    believed_root,
     made_up_rows,
     make_stage,
 )
@@ -159,3 +160,27 @@ def test_a_lesson_stretches_moves_and_is_forgotten_far_away():
     assert taught.untruth_at(np.array([1.0, 0.0])) == pytest.approx(0.11)
     assert taught.untruth_at(np.array([100.0, 0.0])) == stage.untruth == 0.5
     assert stage.untruth_at(np.zeros(2)) == 0.5
+
+
+def test_a_curvature_without_noise_is_believed_within_limits():
+    axes, _ = np.linalg.qr(np.random.default_rng(5).normal(size=(4, 4)))
+    root = believed_root((axes * [0.001, 0.06, 1.0, 300.0]) @ axes.T, 0.0)
+    np.testing.assert_allclose(root, root.T, atol=1e-12)
+    np.testing.assert_allclose(root @ root, (axes * [0.05, 0.06, 1.0, 20.0]) @ axes.T, atol=1e-9)
+
+
+def test_noise_alone_is_never_taken_for_half_a_curvature():
+    rng, p, sd = np.random.default_rng(6), 40, 0.02
+    for _ in range(20):
+        noise = rng.normal(size=(p, p)) * sd
+        noise = (noise + noise.T) / math.sqrt(2.0)
+        curvature = np.diag(np.r_[0.05, np.ones(p - 1)])
+        root = believed_root(curvature + noise, sd)
+        largest = np.abs(np.linalg.eigvalsh(noise)).max()
+        # The largest eigenvalue of such noise is within 20 % of its limit, of which two are asked.
+        assert np.linalg.eigvalsh(root @ root)[0] == pytest.approx(2.0 * largest, rel=0.2)
+
+
+def test_a_curvature_lost_in_noise_is_not_taken_for_more_than_the_stage_has():
+    root = believed_root(np.diag([-3.0, 0.4, 2.0]), 10.0)
+    np.testing.assert_allclose(root @ root, np.diag([1.0, 1.0, 2.0]), atol=1e-12)
