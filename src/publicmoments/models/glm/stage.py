@@ -174,7 +174,8 @@ def believed_root(relative: Array, noise: float) -> Array:
 
     Coefficients move by a gradient over a curvature, and would run off along directions in which
     noise leaves little of the latter: those of rare columns, say. Symmetric noise of p columns has
-    eigenvalues up to 2 sqrt(p) times the standard deviation of its off-diagonal entries.
+    eigenvalues up to 2 sqrt(p) times the standard deviation of its off-diagonal entries. What is
+    raised for it is never raised above the stage's own curvature.
 
     Parameters
     ----------
