@@ -10,18 +10,15 @@ from numpy.typing import NDArray
 
 from publicmoments.families import CanonicalFamily
 from publicmoments.planner.features import FeatureLaw
-from publicmoments.planner.fits import newton
-from publicmoments.planner.truths import Truth, likely
+from publicmoments.planner.fits import Task, newton
+from publicmoments.planner.truths import Truth, column_units, likely
 
 __all__ = ["ResponseLaw"]
 
 Array = NDArray[np.float64]
 
 PRIOR_VARIANCES = np.geomspace(0.01, 1000.0, 16)
-"""Candidates for the variance of a whitened coefficient."""
-
-RANK = 1e-12
-"""Share of the largest variance below which a direction of public rows counts as none."""
+"""Candidates for the variance of a coefficient, design rows being scaled to a mean square of 1."""
 
 STEPS = 40
 """Steps of the walk to a draw."""
@@ -45,25 +42,27 @@ class ResponseLaw:
     Law of the coefficients of a generalised linear model with public responses.
 
     Fits of few labels are too long, and infinite where they are separable. A normal prior pulls
-    them back: centred at zero, alike in all directions of whitened rows; its size is drawn too, as
-    the responses find it likely.
+    them back: centred at zero, alike for all columns in their units; its size is drawn too, as the
+    responses find it likely. Few rows tell of a column that is seldom other than zero, and there
+    the prior decides: what such a column does where it is not zero is taken to be of the size of
+    what others do.
 
     Parameters
     ----------
     family : CanonicalFamily
         Of the responses.
-    z : ndarray of shape (n, r)
-        Public design rows, whitened.
+    z : ndarray of shape (n, p)
+        Public design rows in the units of their columns, of mean square 1 over rows and columns.
     y : ndarray of shape (n,)
         Public responses.
-    whitener : ndarray of shape (p, r)
-        Whitened coefficients times this are coefficients.
+    scaler : ndarray of shape (p, p)
+        Coefficients in these units times this are coefficients.
     """
 
     family: CanonicalFamily
     z: Array = field(repr=False)
     y: Array = field(repr=False)
-    whitener: Array = field(repr=False)
+    scaler: Array = field(repr=False)
     beliefs: tuple[_Belief, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,14 +71,28 @@ class ResponseLaw:
         object.__setattr__(self, "beliefs", beliefs)
 
     @classmethod
-    def of_rows(cls, family: CanonicalFamily, rows: Array, y: Array) -> ResponseLaw:
-        """Whiten design rows by their own second moment."""
-        sizes = np.sqrt(np.mean(rows**2, axis=0))
-        unit = np.where(sizes > 0.0, sizes, 1.0)
-        values, vectors = np.linalg.eigh((rows / unit).T @ (rows / unit) / len(rows))
-        kept = values > RANK * values[-1]
-        whitener = vectors[:, kept] / np.sqrt(values[kept]) / unit[:, None]
-        return cls(family, rows @ whitener, y, whitener)
+    def of_rows(cls, task: Task, X: Array, y: Array) -> ResponseLaw:
+        """
+        Measure columns in their units, less their means where there is an intercept.
+
+        The size of a column is its root mean square where it matters, sqrt(E x^4 / E x^2): 1 for an
+        indicator, however rare, and sqrt(3) standard deviations for a normal column (in the manner
+        of Gelman, Jakulin, Pittau and Su, 2008).
+        """
+        p, intercept = X.shape[1], task.fit_intercept
+        centre = np.mean(X, axis=0) if intercept else np.zeros(p)
+        centred = X - centre
+        if intercept:
+            # Rounding leaves of a constant column something that is no variation.
+            centred[:, np.ptp(X, axis=0) == 0.0] = 0.0
+        units = column_units(_sizes(centred))
+        scaler = np.diag(1.0 / (np.append(units, 1.0) if intercept else units))
+        z = task.design(centred) @ scaler
+        size = math.sqrt(float(np.mean(z**2)))
+        scaler, z = scaler / size, z / size
+        if intercept:
+            scaler[-1] -= centre @ scaler[:-1]
+        return cls(task.family, z, y, scaler)
 
     def drawn(self, rng: np.random.Generator, features: FeatureLaw) -> Truth:
         """
@@ -100,7 +113,7 @@ class ResponseLaw:
         value = self._gain(belief, root, at)
         for _ in range(STEPS):
             at, value = self._step(rng, belief, root, at, value)
-        return Truth(features.drawn(rng), self.whitener @ (belief.mode + root @ at))
+        return Truth(features.drawn(rng), self.scaler @ (belief.mode + root @ at))
 
     def _step(
         self, rng: np.random.Generator, belief: _Belief, root: Array, at: Array, value: float
@@ -136,3 +149,12 @@ class ResponseLaw:
         precision = (self.z * curvature[:, None]).T @ self.z + np.eye(r) / variance
         spread = float(np.linalg.slogdet(precision)[1]) + r * math.log(variance)
         return _Belief(variance, mode, precision, -self._loss(mode, variance) - 0.5 * spread)
+
+
+def _sizes(X: Array) -> Array:
+    """Root mean squares of columns, rows counting by their squares; zero where all are zero."""
+    largest = np.max(np.abs(X), axis=0)
+    shares = X / np.where(largest > 0.0, largest, 1.0)
+    squares = np.sum(shares**2, axis=0)
+    fourth = np.sum(shares**4, axis=0)
+    return np.asarray(largest * np.sqrt(fourth / np.where(squares > 0.0, squares, 1.0)))

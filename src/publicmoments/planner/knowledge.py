@@ -125,13 +125,13 @@ def _known_law(public: PublicMoments, task: Task) -> TruthLaw | None:
     if task.model != "ridge":
         if public.rows is None or public.response_rows is None:
             return None
-        rows, y = task.design(np.asarray(public.rows)), np.asarray(public.response_rows)[:, 0]
+        y = np.asarray(public.response_rows)[:, 0]
         if not task.family.allows(y).all():
             raise ValueError(
                 f"public responses must be {task.family.range} for model={task.model!r}; give "
                 "labels by their position among the classes"
             )
-        return ResponseLaw.of_rows(task.family, rows, y)
+        return ResponseLaw.of_rows(task, np.asarray(public.rows), y)
     design = _design(public, task)
     if design.coef is None or design.residual_scale is None or design.n is None:
         return None

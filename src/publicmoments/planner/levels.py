@@ -68,8 +68,8 @@ class Level:
         """Squared error of each coefficient."""
         return self.squares[2:]
 
-    def with_coef(self, factor: float) -> Level:
-        """Return the same with the errors of coefficients multiplied."""
+    def with_coef(self, factor: float | Array) -> Level:
+        """Return the same with the errors of coefficients multiplied, their length first."""
         return Level(np.append(self.squares[:1], factor * self.squares[1:]))
 
 

@@ -221,16 +221,20 @@ def _outcome(worlds: _Worlds, b: int, n_rows: int, correction: float) -> Outcome
     return Outcome(population.with_coef(factor), plain.with_coef(factor), radius)
 
 
-def _coef_factor(worlds: _Worlds, private: Level, correction: float) -> float:
+def _coef_factor(worlds: _Worlds, private: Level, correction: float) -> Array:
     """
-    Factor on squared errors of coefficients, whose errors go with the inverse second moment.
+    Factors on squared errors of coefficients, which go with the inverse second moment.
 
     That is too large on average where few public rows tell it. The error before anything is learnt,
-    of the public fit or of no coefficients at all, does not go with it.
+    of the public fit or of no coefficients at all, does not go with it. Where that has variance a
+    and what is learnt has x, both together have 1 / (1/a + 1/x): to first order this goes with x
+    to the power of 1 - u, u being the share of a that is left. Their length comes first, with the
+    mean of the factors of its parts.
     """
-    start = _level(worlds, _public)
-    unlearnt = min(private.prediction / start.prediction, 1.0)
-    return correction + (1.0 - correction) * unlearnt
+    start, parts = _level(worlds, _public), worlds[0][0].features
+    unlearnt = np.minimum(private.coef / np.maximum(start.coef, TINY), 1.0)
+    factors = correction ** (1.0 - unlearnt)
+    return np.append(np.average(factors[:parts], weights=private.coef[:parts] + TINY), factors)
 
 
 def _without_chance(worlds: _Worlds, b: int, private: Level) -> Level:

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from publicmoments.planner.features import FeatureLaw
 
-__all__ = ["CoefLaw", "SignalLaw", "Truth", "TruthLaw", "drawn_direction", "likely", "to_length"]
+__all__ = [
+    "CoefLaw",
+    "SignalLaw",
+    "Truth",
+    "TruthLaw",
+    "column_units",
+    "drawn_direction",
+    "likely",
+    "to_length",
+]
 
 Array = NDArray[np.float64]
 
@@ -130,17 +139,28 @@ def likely(size: float | Array) -> float | Array:
 
 
 def drawn_direction(rng: np.random.Generator, features: FeatureLaw) -> Array:
+    """Draw a direction: normal in the units of the columns."""
+    sizes = np.linalg.norm(features.root, axis=0)
+    return np.asarray(rng.standard_normal(len(sizes)) / column_units(sizes))
+
+
+def column_units(sizes: Array) -> Array:
     """
-    Draw a direction: normal in the units of the columns.
+    Units of columns, from their sizes; infinite for one that does not vary, which has no effect.
 
     Columns of like sizes are taken to have one unit, those of unlike sizes to be measured each in
-    its own: with v the variance of the logarithms of sizes, units are sizes to the v / (v + 1).
+    its own: with v the variance of the logarithms of sizes, units are sizes to the v / (v + 1), as
+    shares of their geometric mean.
     """
-    sizes = np.linalg.norm(features.root, axis=0)
     varying = sizes > 0.0
-    unlike = float(np.var(np.log(sizes[varying]))) if varying.any() else 0.0
-    units = np.where(varying, sizes, np.inf) ** (unlike / (unlike + 1.0))
-    return np.where(varying, rng.standard_normal(len(sizes)) / units, 0.0)
+    if not varying.any():
+        return np.full(len(sizes), np.inf)
+    logs = np.log(sizes[varying])
+    unlike = float(np.var(logs))
+    middle = float(np.mean(logs))
+    units = np.full(len(sizes), np.inf)
+    units[varying] = np.exp(middle + (logs - middle) * unlike / (unlike + 1.0))
+    return units
 
 
 def to_length(direction: Array, metric: Array, length: float) -> Array:

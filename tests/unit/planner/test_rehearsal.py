@@ -41,6 +41,16 @@ class UnlearntTask(NoisyTask):
         return np.append(X[0, 0], np.zeros(X.shape[1] - 1)), 1.0
 
 
+class HalfLearntTask(NoisyTask):
+    """Fits that find the first of two coefficients, but for a hundredth, and not the other."""
+
+    def private_fit(self, X, y, mu, public, seed):
+        return np.array([0.99 * X[0, 0], 0.0]), 1.0
+
+    def plain_fit(self, X, y):
+        return X[0]
+
+
 class UnluckyTask(NoisyTask):
     """Non-private fits that are off by twice as much as they should be."""
 
@@ -112,3 +122,19 @@ def test_bad_luck_is_taken_off_as_far_as_the_fits_share_it(related, expected):
     level = outcome(populations(8, [3.0]), UnluckyTask(8, related=related), 400)
     assert level.prediction == pytest.approx(8 * expected, rel=0.06)
     assert level.coef == pytest.approx(np.full(8, expected), rel=0.3)
+
+
+def test_what_is_not_learnt_does_not_go_with_the_inverse_second_moment():
+    # The second column is small: little of the predictions, and most of the coefficients' length.
+    world = SimpleNamespace(
+        coef=np.array([3.0, 3.0]),
+        metric=np.diag([1.0, 1e-8]),
+        residual_sd=1.0,
+        sample=lambda _, n: (np.full((n, 2), 3.0), np.zeros(n)),
+    )
+    population = SimpleNamespace(
+        drawn=lambda rng: world, features=SimpleNamespace(inverse_bias=0.25)
+    )
+    level = outcome(population, HalfLearntTask(), 2)
+    assert level.coef == pytest.approx([0.25 * 0.03**2, 9.0], rel=1e-3)
+    assert level.sizes == pytest.approx((3.0, 0.03), rel=1e-3)
