@@ -52,7 +52,7 @@ class Cell(NamedTuple):
 
     Means over all seeds of planned errors and of realised root mean squares, and the typical ratio:
     the geometric mean, over seeds, of one over the other. The standard error is that of its
-    logarithm.
+    logarithm. And the share of all fits whose error was in the range that its plan gave.
     """
 
     part: str
@@ -64,6 +64,7 @@ class Cell(NamedTuple):
     realised: float
     typical: float
     standard_error: float
+    in_range: float
     seeds: int
 
     @property
@@ -242,7 +243,12 @@ def planned_and_realised(
     *,
     truth: bool,
 ) -> list[Run]:
-    """Root mean squares of one seed: what a plan expects, and what fits of some tables had."""
+    """
+    Compare the plans of one seed with fits to some tables.
+
+    Figures are root mean squares that a plan expects and that fits had, and the share of fits whose
+    errors are within the range that the plan gives.
+    """
     runs = []
     for method, one in known.items():
         made = plan(
@@ -253,11 +259,18 @@ def planned_and_realised(
         )
         for f in made.forecasts:
             expected = (f.prediction_distance, f.distance)
+            ranges = (f.ranges.prediction_distance, f.ranges.distance)
             if truth:
                 expected = (f.prediction_error, f.error)
-            had = np.mean([fitted(table, f.mu, one) for table in range(TABLES)], axis=0)
-            errors = (*expected, *(float(size) for size in np.sqrt(had)))
-            runs.append(Run(setting, f.mu, seed, method, errors))
+                ranges = (f.ranges.prediction_error, f.ranges.error)
+            had = np.array([fitted(table, f.mu, one) for table in range(TABLES)])
+            low, high = np.square(ranges).T
+            figures = (
+                *expected,
+                *np.sqrt(np.mean(had, axis=0)),
+                *np.mean((low <= had) & (had <= high), axis=0),
+            )
+            runs.append(Run(setting, f.mu, seed, method, tuple(map(float, figures))))
     return runs
 
 
@@ -272,7 +285,7 @@ def planner_part(name: str) -> Part:
         methods=methods,
         metrics={
             f"{which} {metric}": METRICS[metric]
-            for which in ("planned", "realised")
+            for which in ("planned", "realised", "share in range of")
             for metric in METRICS
         },
         settings=part.settings,
@@ -296,13 +309,14 @@ def compare(part: str, runs: list[Run]) -> list[Cell]:
         groups[setting, mu, method].append(values)
     cells = []
     for key in sorted(groups):
-        values = np.array(groups[key]).reshape(-1, 2, len(METRICS))
-        planned, realised = np.mean(values, axis=0)
+        values = np.array(groups[key]).reshape(-1, 3, len(METRICS))
+        planned, realised, in_range = np.mean(values, axis=0)
         logs = np.log(values[:, 0] / values[:, 1])
         typical = np.exp(np.mean(logs, axis=0))
         doubt = np.std(logs, axis=0, ddof=1) / np.sqrt(len(logs))
         for k, metric in enumerate(METRICS):
-            figures = [float(values[k]) for values in (planned, realised, typical, doubt)]
+            kept = (planned, realised, typical, doubt, in_range)
+            figures = [float(values[k]) for values in kept]
             cells.append(Cell(part, *key, metric, *figures, len(values)))
     return cells
 
@@ -319,7 +333,7 @@ def provenance(stated: argparse.Namespace) -> str:
 
 
 HEADINGS = ("setting", "mu", "method")
-HEADINGS += ("planned", "realised", "ratio", "typical", "interval", "seeds")
+HEADINGS += ("planned", "realised", "ratio", "typical", "interval", "in range", "seeds")
 
 INTRODUCTION = (
     "Errors that `publicmoments.plan` expects, beside those that fits then have. A seed draws a",
@@ -364,15 +378,16 @@ def page(cells: list[Cell], made: list[str]) -> str:
     for metric, (title, _) in METRICS.items():
         lines += ["", f"## {title[0].upper()}{title[1:]}", ""]
         lines.append(f"| {' | '.join(HEADINGS)} |")
-        lines.append("| --- | --: | --- | --: | --: | --: | --: | --: | --: |")
+        lines.append("| --- | --: | --- | --: | --: | --: | --: | --: | --: | --: |")
         lines += [f"| {' | '.join(figures(c))} |" for c in cells if c.metric == metric]
     return "\n".join(lines) + "\n"
 
 
 def summary(cells: list[Cell]) -> list[str]:
     """How many cells of each kind are beyond the goal, as a table."""
-    lines = ["| cells | metric | how many | typical ratio beyond | clearly so | ratio beyond |"]
-    lines.append("| --- | --- | --: | --: | --: | --: |")
+    headings = ("cells", "metric", "how many", "typical ratio beyond", "clearly so")
+    lines = [f"| {' | '.join((*headings, 'ratio beyond', 'in range'))} |"]
+    lines.append("| --- | --- | --: | --: | --: | --: | --: |")
     groups = defaultdict(list)
     for cell in cells:
         groups[f"{cell.kind}; {cell.method}", cell.metric].append(cell)
@@ -380,7 +395,9 @@ def summary(cells: list[Cell]) -> list[str]:
         typical = sum(cell.beyond(cell.typical) for cell in those)
         overall = sum(cell.beyond(cell.ratio) for cell in those)
         clear = sum(cell.clear for cell in those)
-        lines.append(f"| {kind} | {metric} | {len(those)} | {typical} | {clear} | {overall} |")
+        in_range = f"{float(np.mean([cell.in_range for cell in those])):.0%}"
+        counts = (len(those), typical, clear, overall, in_range)
+        lines.append(f"| {kind} | {metric} | {' | '.join(map(str, counts))} |")
     return lines
 
 
@@ -391,7 +408,8 @@ def figures(cell: Cell) -> list[str]:
     where = [str(cell.setting), f"{cell.mu:g}", cell.method]
     low, high = cell.interval
     sizes = [f"{cell.planned:.3g}", f"{cell.realised:.3g}"]
-    return [*where, *sizes, *ratios, f"{low:.2f} to {high:.2f}", str(cell.seeds)]
+    chance = [f"{low:.2f} to {high:.2f}", f"{cell.in_range:.0%}", str(cell.seeds)]
+    return [*where, *sizes, *ratios, *chance]
 
 
 def show(console: Console, cells: list[Cell]) -> None:

@@ -6,17 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from publicmoments.planner.forecasts import Accuracy, Forecast, Plan
+    from publicmoments.planner.forecasts import Accuracy, Forecast, Plan, Ranges
     from publicmoments.planner.inverse import smallest_budget, smallest_n
     from publicmoments.planner.plans import plan
 
-__all__ = ["Accuracy", "Forecast", "Plan", "plan", "smallest_budget", "smallest_n"]
+__all__ = ["Accuracy", "Forecast", "Plan", "Ranges", "plan", "smallest_budget", "smallest_n"]
 
 # Plans rehearse the models, and the models ask for bounds: only the latter may come first.
 _HOMES = {
     "Accuracy": "forecasts",
     "Forecast": "forecasts",
     "Plan": "forecasts",
+    "Ranges": "forecasts",
     "plan": "plans",
     "smallest_budget": "inverse",
     "smallest_n": "inverse",

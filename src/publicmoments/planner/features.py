@@ -14,7 +14,7 @@ from publicmoments.planner.bounds import SHAPE_ROWS
 from publicmoments.planner.parting import Parting
 from publicmoments.public import PublicMoments
 
-__all__ = ["FeatureLaw", "feature_law"]
+__all__ = ["FeatureLaw", "feature_law", "student_factors"]
 
 Array = NDArray[np.float64]
 
@@ -193,9 +193,13 @@ class FeatureLaw:
             z = (self.rows[picked] + smooth * z) / math.sqrt(1.0 + smooth**2)
         unseen = rng.random(n) * (1.0 + (seen / RARE_ROWS) ** 2) < 1.0
         picked[unseen] = -1
-        tail = self.tail
-        z[unseen] *= np.sqrt((tail - 2.0) / rng.chisquare(tail, size=(int(unseen.sum()), 1)))
+        z[unseen] *= student_factors(rng, self.tail, int(unseen.sum()))[:, None]
         return z, picked
+
+
+def student_factors(rng: np.random.Generator, freedom: float, count: int) -> Array:
+    """Factors of mean square 1 that make normal numbers have a Student law."""
+    return np.asarray(np.sqrt((freedom - 2.0) / rng.chisquare(freedom, size=count)))
 
 
 def _turned(old: Array, new: Array) -> Array:

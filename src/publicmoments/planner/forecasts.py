@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,10 @@ from publicmoments.planner.show import plot_plan, table_text
 from publicmoments.planner.words import recommendation
 from publicmoments.privacy.budgets import Budget
 
-__all__ = ["Accuracy", "Forecast", "Plan"]
+__all__ = ["Accuracy", "Forecast", "Plan", "Ranges"]
 
 Array = NDArray[np.float64]
+Range: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,26 @@ class Accuracy:
     half_widths: Array
 
 
+@dataclass(frozen=True)
+class Ranges:
+    """
+    Where the errors of one fit are expected to lie in four of five cases.
+
+    Expected errors are averages. A fit is made once, to one table of one population: with one draw
+    of noise, and a bias that is what it is. Each range is a pair of a lower and an upper end.
+
+    Parameters
+    ----------
+    error, prediction_error, distance, prediction_distance : tuple of float
+        As in `Forecast`.
+    """
+
+    error: Range
+    prediction_error: Range
+    distance: Range
+    prediction_distance: Range
+
+
 @dataclass(frozen=True, eq=False)
 class Forecast(Accuracy):
     """
@@ -58,6 +79,8 @@ class Forecast(Accuracy):
         The same in Gaussian differential privacy.
     distance, prediction_distance : float
         Like the errors, but from the non-private fit of the same rows: what privacy costs.
+    ranges : Ranges
+        Where these four lie in four of five fits.
     radius : float
         Bound on whitened rows that the last release is expected to have.
     condition : float or None
@@ -71,6 +94,7 @@ class Forecast(Accuracy):
     mu: float
     distance: float
     prediction_distance: float
+    ranges: Ranges
     radius: float
     condition: float | None
     robust: bool | None
@@ -151,6 +175,9 @@ class Plan:
         columns: dict[str, list[Any]] = {
             name: [getattr(forecast, name) for forecast in self.forecasts] for name in names
         }
+        for name in ("error", "prediction_error", "distance", "prediction_distance"):
+            for end, k in (("low", 0), ("high", 1)):
+                columns[f"{name} {end}"] = [getattr(f.ranges, name)[k] for f in self.forecasts]
         for k, column in enumerate(self.columns):
             columns[f"half_width {column}"] = [float(f.half_widths[k]) for f in self.forecasts]
         return columns

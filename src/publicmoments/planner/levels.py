@@ -8,14 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import digamma
+from scipy.special import digamma, stdtrit
 
-__all__ = ["TINY", "Level"]
+__all__ = ["RANGE_SHARE", "TINY", "Level", "Spread"]
 
 Array = NDArray[np.float64]
 
 TINY = 1e-150
 """Smallest squared error that is told from none."""
+
+RANGE_SHARE = 0.8
+"""Share of fits whose error lies in the range that is told."""
 
 FEWEST_PARTS, MOST_PARTS = 0.5, 1e6
 """Range of the shape of squared errors: 0.5 is that of one normal part."""
@@ -71,6 +74,49 @@ class Level:
     def with_coef(self, factor: float | Array) -> Level:
         """Return the same with the errors of coefficients multiplied, their length first."""
         return Level(np.append(self.squares[:1], factor * self.squares[1:]))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """
+    How far the error of one fit may be from its level: factors to the lower and the upper end.
+
+    Parameters
+    ----------
+    length, prediction : tuple of float
+        Of the length of the coefficients, and in the prediction metric.
+    """
+
+    length: tuple[float, float]
+    prediction: tuple[float, float]
+
+    @classmethod
+    def of(cls, predictions: Array, lengths: Array) -> Spread:
+        """Read it off squared errors: populations by rows, their two tables by columns."""
+        return cls(_factors(lengths), _factors(predictions))
+
+
+def _factors(squares: Array) -> tuple[float, float]:
+    """
+    Ends of the range of one more error, over the typical one.
+
+    Logarithms of squared errors are taken to be normal, over populations and within them. Of
+    one more fit they are off their mean by the variance between populations, that of the mean
+    included, and the variance within; both are estimated, which Student's law allows for
+    (Satterthwaite).
+    """
+    logs, k = np.log(squares), len(squares)
+    within = float(np.mean(np.var(logs, axis=1, ddof=1)))
+    means = np.mean(logs, axis=1)
+    # The means of populations have half of the variance within them.
+    between = (1.0 + 1.0 / k) * float(np.var(means, ddof=1))
+    rest = within / 2.0
+    if between + rest == 0.0:
+        return 1.0, 1.0
+    freedom = (between + rest) ** 2 / (between**2 / (k - 1) + rest**2 / k)
+    reach = float(stdtrit(freedom, (1.0 + RANGE_SHARE) / 2.0)) * math.sqrt(between + rest)
+    middle = float(np.mean(means)) - math.log(_typical(squares))
+    return math.exp((middle - reach) / 2.0), math.exp((middle + reach) / 2.0)
 
 
 def _typical(squares: Array) -> float:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from publicmoments.models.parameters import checked_budget
 from publicmoments.paper.theory import is_robust
 from publicmoments.planner.fits import Model
-from publicmoments.planner.forecasts import Forecast, Plan
+from publicmoments.planner.forecasts import Forecast, Plan, Ranges
 from publicmoments.planner.question import REHEARSALS, Question, checked_rows, progress_bar
+from publicmoments.planner.rehearsal import Outcome
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
 
@@ -136,6 +137,7 @@ def plan(
                 mu=mu,
                 distance=distance,
                 prediction_distance=prediction_distance,
+                ranges=_ranges(outcome),
                 radius=outcome.radius,
                 condition=condition,
                 robust=None if condition is None else is_robust(condition),
@@ -150,6 +152,18 @@ def plan(
         columns=question.columns,
         rehearsals=question.rehearsals,
     )
+
+
+def _ranges(outcome: Outcome) -> Ranges:
+    """Put spreads about the errors that are expected."""
+    ends: list[tuple[float, float]] = []
+    for level, spread in (
+        (outcome.population, outcome.population_spread),
+        (outcome.plain, outcome.plain_spread),
+    ):
+        for size, (low, high) in zip(level.sizes, (spread.length, spread.prediction), strict=True):
+            ends.append((low * size, high * size))
+    return Ranges(*ends)
 
 
 def _sorted_budgets(privacy: object) -> list[Budget]:

@@ -116,7 +116,7 @@ class Question:
             task=task,
             population=population,
             public_coef=public_only(public, task),
-            rehearsals=positive_integer("rehearsals", rehearsals, "pass 2 or more"),
+            rehearsals=_checked_rehearsals(rehearsals),
             seed=_checked_seed(random_state),
         )
 
@@ -187,6 +187,17 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[], None]]:
     with Progress(transient=True, disable=total < SLOW_FITS) as progress:
         task = progress.add_task(what, total=total)
         yield lambda: progress.advance(task)
+
+
+def _checked_rehearsals(rehearsals: object) -> int:
+    """Return a number of populations that can be compared with each other."""
+    number = positive_integer("rehearsals", rehearsals, "pass 2 or more")
+    if not number >= 2:
+        raise ValueError(
+            f"rehearsals must be at least 2, got rehearsals={number}; one population says nothing "
+            "of how far others are from it"
+        )
+    return number
 
 
 def _checked_seed(random_state: object) -> int:

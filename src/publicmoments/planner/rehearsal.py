@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.planner.fits import Task
-from publicmoments.planner.levels import TINY, Level
+from publicmoments.planner.levels import TINY, Level, Spread
 from publicmoments.planner.population import Population, World
 from publicmoments.public import PublicMoments
 
@@ -36,6 +36,8 @@ class Outcome:
 
     population: Level
     plain: Level
+    population_spread: Spread
+    plain_spread: Spread
     radius: float
 
 
@@ -183,7 +185,17 @@ def _run(
 
 def _level(worlds: _Worlds, error: Callable[[_Run], Array]) -> Level:
     """Summarise errors of all runs."""
-    return _mean_level(worlds, lambda run: np.outer(error(run), error(run)))
+    return _mean_level(worlds, _outer(error))
+
+
+def _spread(worlds: _Worlds, error: Callable[[_Run], Array]) -> Spread:
+    """How far errors of all runs are apart."""
+    return Spread.of(*_sizes(worlds, _outer(error)))
+
+
+def _outer(error: Callable[[_Run], Array]) -> Callable[[_Run], Array]:
+    """Squares and products of errors."""
+    return lambda run: np.outer(error(run), error(run))
 
 
 def _expected_level(worlds: _Worlds) -> Level:
@@ -193,14 +205,16 @@ def _expected_level(worlds: _Worlds) -> Level:
 
 def _mean_level(worlds: _Worlds, squares: Callable[[_Run], Array]) -> Level:
     """Summarise squares and products of errors."""
+    coefs = np.array([[np.diag(squares(run)) for run in runs] for runs in worlds])
+    return Level.mean(*_sizes(worlds, squares), coefs)
+
+
+def _sizes(worlds: _Worlds, squares: Callable[[_Run], Array]) -> tuple[Array, Array]:
+    """Squared errors of predictions, and squared lengths of those of features."""
     found = [[(run, squares(run)) for run in runs] for runs in worlds]
     predictions = [[np.sum(run.metric * one) for run, one in those] for those in found]
     lengths = [[np.sum(np.diag(one)[: run.features]) for run, one in those] for those in found]
-    return Level.mean(
-        np.maximum(predictions, TINY),
-        np.maximum(lengths, TINY),
-        np.array([[np.diag(one) for _, one in those] for those in found]),
-    )
+    return np.maximum(predictions, TINY), np.maximum(lengths, TINY)
 
 
 def _public(run: _Run) -> Array:
@@ -210,15 +224,27 @@ def _public(run: _Run) -> Array:
 
 def _outcome(worlds: _Worlds, b: int, n_rows: int, correction: float) -> Outcome:
     """Summarise one budget."""
-    private = _level(worlds, lambda run: run.private[b])
-    apart = _level(worlds, lambda run: run.private[b] - run.plain)
+
+    def from_truth(run: _Run) -> Array:
+        return np.asarray(run.private[b])
+
+    def from_plain(run: _Run) -> Array:
+        return np.asarray(run.private[b] - run.plain)
+
+    private, apart = _level(worlds, from_truth), _level(worlds, from_plain)
     factor = _coef_factor(worlds, private, correction)
     if n_rows > MOST_ROWS:
         population, plain = _scaled(worlds, b, n_rows, apart)
     else:
         population, plain = _without_chance(worlds, b, private), apart
     radius = float(np.median([run.radii[b] for runs in worlds for run in runs]))
-    return Outcome(population.with_coef(factor), plain.with_coef(factor), radius)
+    return Outcome(
+        population.with_coef(factor),
+        plain.with_coef(factor),
+        _spread(worlds, from_truth),
+        _spread(worlds, from_plain),
+        radius,
+    )
 
 
 def _coef_factor(worlds: _Worlds, private: Level, correction: float) -> Array:

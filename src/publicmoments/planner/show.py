@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["plot_plan", "table_text"]
 
 WIDTH = 120
+RANGE = "4 of 5 fits"
 HEADINGS = (
     "fit",
     "error of predictions",
+    RANGE,
     "error of coefficients",
     "from non-private",
     "95 % half width",
@@ -33,17 +35,22 @@ def table_text(plan: Plan) -> str:
         title=f"{plan.model}, {plan.n_rows:,} private rows, {plan.rehearsals} rehearsals",
         title_justify="left",
         caption="errors are root mean squares against the population, geometric means over those "
-        "that public data allow; 'from non-private' is the error of predictions against the "
+        "that public data allow; four of five fits are expected to have an error of predictions in "
+        "the range beside it; 'from non-private' is the error of predictions against the "
         "non-private fit; half widths are medians",
         caption_justify="left",
     )
     for heading in HEADINGS:
-        table.add_column(heading, justify="left" if heading == "fit" else "right")
+        table.add_column(
+            heading, justify="left" if heading == "fit" else "right", no_wrap=heading == RANGE
+        )
     for forecast in plan.forecasts:
         condition = "-" if forecast.condition is None else f"{forecast.condition:.2g}"
         table.add_row(
             f"mu {forecast.mu:.3g}",
-            *_figures(forecast),
+            f"{forecast.prediction_error:.3g}",
+            _range(forecast.ranges.prediction_error),
+            f"{forecast.error:.3g}",
             f"{forecast.prediction_distance:.3g}",
             _half_width(forecast),
             f"{forecast.radius:.3g}",
@@ -52,15 +59,16 @@ def table_text(plan: Plan) -> str:
     table.add_section()
     for name, level in (("non-private", plan.non_private), ("public only", plan.public_only)):
         if level is not None:
-            table.add_row(name, *_figures(level), "-", _half_width(level), "-", "-")
+            figures = (f"{level.prediction_error:.3g}", "-", f"{level.error:.3g}")
+            table.add_row(name, *figures, "-", _half_width(level), "-", "-")
     text = StringIO()
     Console(file=text, width=WIDTH, color_system=None).print(table)
     return text.getvalue().rstrip()
 
 
-def _figures(level: Accuracy) -> tuple[str, str]:
-    """The two errors as text."""
-    return f"{level.prediction_error:.3g}", f"{level.error:.3g}"
+def _range(ends: tuple[float, float]) -> str:
+    """A range as text."""
+    return f"{ends[0]:.3g} to {ends[1]:.3g}"
 
 
 def _half_width(level: Accuracy) -> str:
@@ -82,6 +90,8 @@ def plot_plan(plan: Plan, target: str | os.PathLike[str] | Any = None) -> Any:
     mus = [forecast.mu for forecast in plan.forecasts]
     errors = [forecast.prediction_error for forecast in plan.forecasts]
     axes.loglog(mus, errors, marker="o", color="C0", label="private, expected")
+    ends = np.array([forecast.ranges.prediction_error for forecast in plan.forecasts])
+    axes.fill_between(mus, *ends.T, color="C0", alpha=0.15, label="four of five fits")
     level = plan.non_private.prediction_error
     axes.axhline(level, color="C2", linestyle="--", label="non-private")
     if plan.public_only is not None:

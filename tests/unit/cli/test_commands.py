@@ -66,7 +66,7 @@ def test_plans(pmt, files):
     planned = pmt("plan", "--rows", "2000", *public, "--mu", "0.1", "2", "--rehearsals", "2")
     assert planned.code == 0
     assert "non-private" in planned.out
-    few = ["--rehearsals", "2", "--n-features", "2", "--r2", "0.5", "--json"]
+    few = ["--rehearsals", "4", "--n-features", "2", "--r2", "0.5", "--json"]
     answer = json.loads(pmt("plan", "--rows", "2000", "--mu", "0.1", "2", *few).out)
     assert answer["forecasts"]["mu"] == [0.1, 2.0]
     assert answer["forecasts"]["error"][1] < answer["forecasts"]["error"][0]
@@ -75,7 +75,7 @@ def test_plans(pmt, files):
     assert 0.01 < smallest["mu"] < 10.0
     assert 100 < fewest["n_rows"] < 10_000
     counts = ["--n-features", "2", "--model", "poisson", "--predictor-sd", "0.5", "--json"]
-    counts += ["--rehearsals", "1", "--rows", "2000", "--mu", "2"]
+    counts += ["--rehearsals", "2", "--rows", "2000", "--mu", "2"]
     short, long = (
         json.loads(pmt("plan", *counts, "--mean-exposure", mean).out) for mean in ("0.8", "1.6")
     )

@@ -269,6 +269,7 @@ def test_unreachable_errors_say_what_is_possible(monkeypatch):
         ({"alpha": -1.0}, ValueError, "alpha"),
         ({"fit_intercept": "no"}, TypeError, "fit_intercept"),
         ({"rehearsals": 0}, ValueError, "rehearsals"),
+        ({"rehearsals": 1}, ValueError, "rehearsals must be at least 2"),
         ({"random_state": None}, TypeError, "random_state"),
     ],
 )
