@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments.planner.levels import Level
+from publicmoments.planner.levels import Level, Spread
 
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, 4.0, 40.0])
@@ -48,3 +48,28 @@ def test_one_lucky_table_does_not_rule():
     # No law of squares that is a sum of normal ones has tables so far apart.
     level = Level.mean(np.array([[1.0, 1e-100]]), np.ones((1, 2)), np.ones((1, 2, 1)))
     assert 0.5 < level.prediction < 1.0
+
+
+@pytest.mark.parametrize(("between", "within"), [(0.8, 0.1), (0.1, 0.8), (0.6, 0.6), (0.0, 1.0)])
+@pytest.mark.parametrize("populations", [3, 6])
+def test_four_of_five_new_errors_are_in_the_range(between, within, populations):
+    rng, trials, below, above = np.random.default_rng(0), 1_500, 0, 0
+    for _ in range(trials):
+        level = rng.normal(0.0, between, size=(populations + 1, 1))
+        logs = 3.0 + level + rng.normal(0.0, within, size=(populations + 1, 2))
+        squares, new = np.exp(logs[:-1]), np.exp(logs[-1, 0])
+        typical = Level.mean(squares, squares, squares[:, :, None]).prediction
+        low, high = Spread.of(squares, squares).prediction
+        below += new < low**2 * typical
+        above += new > high**2 * typical
+    # Normal quantiles instead of Student's leave too many outside where populations differ.
+    assert (below + above) / trials == pytest.approx(0.2, abs=0.035)
+    assert below / trials == pytest.approx(0.1, abs=0.03)
+
+
+def test_ranges_of_lengths_and_predictions_are_each_their_own():
+    squares = np.array([[1.0, 1.0], [16.0, 16.0]])
+    spread = Spread.of(np.ones((2, 2)), squares)
+    assert spread.prediction == (1.0, 1.0)
+    assert spread.length[0] < 0.5
+    assert spread.length[1] > 2.0

@@ -10,8 +10,10 @@ import pytest
 from publicmoments import GDP, ZCDP, ApproxDP, PublicMoments, Ridge, plan
 from publicmoments.paper.settings import GuidedSetting
 from publicmoments.paper.theory import robustness_condition
-from publicmoments.planner import features, rehearsal, smallest_budget, smallest_n
+from publicmoments.planner import Ranges, features, rehearsal, smallest_budget, smallest_n
 from publicmoments.planner.fits import Task
+from publicmoments.planner.levels import Level, Spread
+from publicmoments.planner.plans import _ranges
 
 QUICK = {"n_features": 3, "r2": 0.5, "rehearsals": 2}
 
@@ -189,6 +191,49 @@ def test_table_and_dictionary(made):
     columns = made.to_dict()
     assert columns["mu"] == [0.03, 0.3, 10.0]
     assert columns["half_width intercept"][2] == made.forecasts[2].half_widths[5]
+    assert columns["distance high"][1] == made.forecasts[1].ranges.distance[1]
+    low, high = made.forecasts[0].ranges.prediction_error
+    assert f"{low:.3g} to {high:.3g}" in text
+
+
+def test_errors_are_in_their_ranges(made):
+    for forecast in made.forecasts:
+        for name in ("error", "prediction_error", "distance", "prediction_distance"):
+            low, high = getattr(forecast.ranges, name)
+            assert 0.0 < low < getattr(forecast, name) < high
+
+
+def test_ranges_are_those_of_their_errors():
+    outcome = rehearsal.Outcome(
+        population=Level(np.array([1.0, 100.0])),
+        plain=Level(np.array([4.0, 1e4])),
+        population_spread=Spread(length=(0.5, 2.0), prediction=(0.1, 3.0)),
+        plain_spread=Spread(length=(0.2, 4.0), prediction=(0.3, 5.0)),
+        radius=1.0,
+    )
+    assert _ranges(outcome) == Ranges(
+        error=pytest.approx((5.0, 20.0)),
+        prediction_error=pytest.approx((0.1, 3.0)),
+        distance=pytest.approx((20.0, 400.0)),
+        prediction_distance=pytest.approx((0.6, 10.0)),
+    )
+
+
+def test_four_of_five_fits_are_in_the_range():
+    # Normal rows and residuals, which the plan does not know; ranges of fewer would be too narrow.
+    inside = []
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 5])
+        (X, y), (B, u) = linear(2_000, rng), linear(60, rng)
+        known = PublicMoments.from_rows(B, response=u)
+        asked = {"privacy": GDP(0.3), "public": known, "random_state": seed}
+        (forecast,) = plan(n_rows=2_000, **asked).forecasts
+        model = Ridge(**asked).fit(X, y)
+        away = np.append(model.coef_, model.intercept_) - [1.0, -1.0, 0.5, 0.0, 0.2, 0.0]
+        S = np.diag([1.0, 1.0, 9.0, 9.0, 100.0, 0.0]) + np.ones((6, 6))
+        low, high = forecast.ranges.prediction_error
+        inside.append(low**2 <= away @ S @ away <= high**2)
+    assert 0.65 < np.mean(inside) < 0.93
 
 
 def test_plot(made, tmp_path):

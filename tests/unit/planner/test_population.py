@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import special, stats
 
 from publicmoments import PublicMoments
 from publicmoments.planner.fits import Task
@@ -102,3 +102,22 @@ def test_residuals_leave_the_population_what_it_is():
     away = np.linalg.lstsq(X, y, rcond=None)[0] - world.coef
     expected = 3 * world.residual_sd**2 / len(X)
     assert away @ world.metric @ away < 5.0 * expected
+
+
+def test_residuals_have_tails_where_nobody_has_seen_them():
+    def residuals(public, stated):
+        population = population_of(public, Task("ridge", 0.0, False), stated)
+        world = population.drawn(np.random.default_rng(0))
+        _, picked = world.features.whitened(np.random.default_rng(1), 400_000)
+        return world._residuals(np.random.default_rng(2), picked)
+
+    # Student factors of eight degrees of freedom make the kurtosis of normal numbers 4.5.
+    alone = residuals(
+        PublicMoments.from_matrix(np.eye(3), n=100, response_scale=1.0), Stated(r2=0.5)
+    )
+    assert stats.kurtosis(alone, fisher=False) == pytest.approx(4.5, abs=0.3)
+    assert np.mean(alone**2) == pytest.approx(1.0, rel=0.02)
+    # Of many public rows nearly all has been seen.
+    B, y = public_rows(8_000)
+    shown = residuals(PublicMoments.from_rows(B, response=y), Stated())
+    assert stats.kurtosis(shown, fisher=False) == pytest.approx(3.0, abs=0.3)

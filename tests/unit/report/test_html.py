@@ -361,6 +361,16 @@ class TestPlan:
         assert forecast.recommendation in page.words
         assert len(page.with_class("circle", "small")) == 2
 
+    def test_the_range_of_fits_is_around_the_curve(self, told, model, forecast):
+        page = told(model, plan=forecast)
+        (line,) = page.with_class("polyline", "band")
+        band = [float(point.split(",")[1]) for point in line["points"].split()]
+        points = page.with_class("circle", "small")
+        # From the lower end at the smallest budget to the upper one; SVG counts from the top.
+        for k, point in enumerate(points):
+            assert band[k] > float(point["cy"]) > band[-1 - k]
+        assert "four of five fits" in page.words
+
     def test_errors_between_budgets_are_interpolated_on_logarithms(self):
         curve = [(0.1, 4.0), (10.0, 1.0)]
         assert _interpolated(curve, 1.0) == pytest.approx(2.0)

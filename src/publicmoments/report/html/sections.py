@@ -135,12 +135,16 @@ def plan_section(plan: Plan, card: Card) -> Markup:
     if plan.public_only is not None:
         public = plan.public_only.prediction_error
         levels.append(("level public", "public data alone", public))
-    heights = [error for _, error in curve] + [error for *_, error in levels]
+    ends = [(forecast.mu, *forecast.ranges.prediction_error) for forecast in plan.forecasts]
+    band = [(mu, low) for mu, low, _ in ends] + [(mu, high) for mu, _, high in reversed(ends)]
+    heights = [error for _, error in (*curve, *band)] + [error for *_, error in levels]
     x = axis_over("total budget mu", [mu for mu, _ in curve] + [card.mu], log=True)
     y = axis_over("error of predictions", heights, log=True)
-    lines = [Line([(x.low, error), (x.high, error)], style) for style, _, error in levels]
+    lines = [Line(band, "band")]
+    lines += [Line([(x.low, error), (x.high, error)], style) for style, _, error in levels]
     lines += [Line([(card.mu, y.low), (card.mu, y.high)], "chosen"), Line(curve, "curve")]
-    keys = [("curve", "expected with privacy"), *((style, text) for style, text, _ in levels)]
+    keys = [("curve", "expected with privacy"), ("band", "four of five fits")]
+    keys += [(style, text) for style, text, _ in levels]
     points = [Point(mu, error, "small") for mu, error in curve]
     chosen = _interpolated(curve, card.mu)
     if chosen is not None:
