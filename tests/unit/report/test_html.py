@@ -413,6 +413,7 @@ addEventListener("load", () => {
     sections: page.querySelectorAll("section").length,
     width: page.documentElement.scrollWidth,
     fetched: inner.contentWindow.performance.getEntriesByType("resource").map(e => e.name),
+    versions: (e => e.scrollWidth - e.clientWidth)([...page.querySelectorAll(".scroll")].at(-1)),
     bars: Array.from(page.querySelectorAll("rect.noise"), e => e.getBoundingClientRect().width),
     ink: getComputedStyle(page.body).color,
     paper: getComputedStyle(page.body).backgroundColor,
@@ -461,6 +462,7 @@ class TestBrowser:
         assert light["sections"] == 7
         assert light["fetched"] == []
         assert light["width"] <= 360, "the page is wider than a phone"
+        assert light["versions"] == 0, "the table of versions has to be scrolled"
         assert all(width > 1 for width in light["bars"])
         dark, console = _seen(browser, tmp_path, dark=True)
         assert console == []
