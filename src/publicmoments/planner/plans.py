@@ -75,9 +75,9 @@ def plan(
         Mean exposure of private rows of counts, in units of the ``typical_exposure`` of
         `PoissonRegressor`.
     rehearsals : int, default=6
-        Made-up populations, of two tables; at least 2. The relative chance error of the figures is near
-        2 / (3 sqrt(k)) for k populations that are alike and one coefficient, and less for several
-        together.
+        Made-up populations, of two tables; at least 2. The relative chance error of the figures is
+        near 2 / (3 sqrt(k)) for k populations that are alike and one coefficient, and less for
+        several together.
     random_state : int, default=0
         Seed of the rehearsal.
 
