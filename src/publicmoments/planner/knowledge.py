@@ -92,6 +92,11 @@ def population_of(public: PublicMoments, task: Task, stated: Stated) -> Populati
             f"public must have one response, got {len(public.response.scale)}; make moments with "
             "the response that is to be planned for"
         )
+    features = feature_law(public, stated.kurtosis)
+    if features.rank == 0:
+        raise ValueError(
+            "public must have a feature that varies, got none; without one there is nothing to plan"
+        )
     known = _known_law(public, task)
     if known is not None and stated.given:
         raise ValueError(
@@ -101,7 +106,6 @@ def population_of(public: PublicMoments, task: Task, stated: Stated) -> Populati
     law = _stated_law(public, task, stated) if known is None else known
     if public.rows is not None and stated.kurtosis is not None:
         raise ValueError("kurtosis follows from the public rows; leave it out")
-    features = feature_law(public, stated.kurtosis)
     return Population(features, law, task)
 
 

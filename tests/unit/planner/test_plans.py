@@ -183,6 +183,14 @@ def test_the_papers_condition(public, made):
     assert plan(n_rows=100, privacy=GDP(1), **QUICK).forecasts[0].condition is None
 
 
+@pytest.mark.parametrize("model", ["ridge", "logistic"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_features_that_do_not_vary_are_refused(model, intercept):
+    known = PublicMoments.from_rows(np.zeros((20, 2)), response=np.arange(20.0) % 2)
+    with pytest.raises(ValueError, match="public must have a feature that varies, got none"):
+        plan(n_rows=100, privacy=GDP(1.0), public=known, model=model, fit_intercept=intercept)
+
+
 def test_table_and_dictionary(made):
     text = str(made)
     assert "non-private" in text
