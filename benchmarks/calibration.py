@@ -361,7 +361,7 @@ INTRODUCTION = (
     "`in range` is the share of fits whose error was in the range that the plan gives for it; it",
     f"should be {RANGE_SHARE:.0%}. On a real table it is the share of splits and draws of noise.",
     "",
-    "Seeds below 300 settled how plans are made for linear models, and seeds below 200 for the",
+    "Seeds below 400 settled how plans are made for linear models, and seeds below 200 for the",
     "others; simulations of later seeds are new to them. Later splits of a real table have the",
     "same rows.",
     "",

@@ -103,6 +103,12 @@ class FeatureLaw:
         return 0.0 if self.rows is None else min(1.0, math.sqrt(self.rank / len(self.rows)))
 
     @property
+    def seen_share(self) -> float:
+        """Share of rows that are like public ones in their tails, too."""
+        square = 0.0 if self.rows is None else (len(self.rows) / RARE_ROWS) ** 2
+        return square / (1.0 + square)
+
+    @property
     def tail(self) -> float:
         """
         Degrees of freedom of the Student factors that lengthen rows nobody has seen.
@@ -186,12 +192,11 @@ class FeatureLaw:
         if self.parting is not None and self.axis is not None:
             along = z @ self.axis
             z += np.outer(self.parting.parted(rng, along) - along, self.axis)
-        seen = 0 if self.rows is None else len(self.rows)
         picked = np.full(n, -1)
         if self.rows is not None:
-            picked, smooth = rng.integers(seen, size=n), self.jitter
+            picked, smooth = rng.integers(len(self.rows), size=n), self.jitter
             z = (self.rows[picked] + smooth * z) / math.sqrt(1.0 + smooth**2)
-        unseen = rng.random(n) * (1.0 + (seen / RARE_ROWS) ** 2) < 1.0
+        unseen = rng.random(n) < 1.0 - self.seen_share
         picked[unseen] = -1
         z[unseen] *= student_factors(rng, self.tail, int(unseen.sum()))[:, None]
         return z, picked

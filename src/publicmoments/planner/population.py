@@ -93,13 +93,15 @@ class World(Truth):
         """
         What a straight line misses in long rows, in units of the residual sd.
 
-        It is (a.z) (|z| - c), of the size that ``MISFIT_ROWS`` stands for, and made
-        orthogonal to the design: least squares does not feel it, bounds on long rows do.
+        It is (a.z) (|z| - c), of the size that ``MISFIT_ROWS`` stands for, less what residuals show
+        that go with their rows, and made orthogonal to the design: least squares does not feel it,
+        bounds on long rows do.
         """
         length = np.linalg.norm(z, axis=1)
         bend = length - np.mean(length**3) / np.mean(length**2)
         bend /= math.sqrt(float(np.mean((length * bend) ** 2)) / max(self.features.rank, 1))
-        size = math.sqrt((1.0 - self._trust) / MISFIT_ROWS)
+        shown = self._trust * self.features.seen_share
+        size = math.sqrt((1.0 - shown) / MISFIT_ROWS)
         bend *= z @ rng.standard_normal(z.shape[1]) * size
         rows = np.column_stack([X, np.ones(len(X))]) if self.task.fit_intercept else X
         return np.asarray(bend - rows @ np.linalg.lstsq(rows, bend, rcond=None)[0])

@@ -251,15 +251,21 @@ def _coef_factor(worlds: _Worlds, private: Level, correction: float) -> Array:
     """
     Factors on squared errors of coefficients, which go with the inverse second moment.
 
-    That is too large on average where few public rows tell it. The error before anything is learnt,
-    of the public fit or of no coefficients at all, does not go with it. Where that has variance a
-    and what is learnt has x, both together have 1 / (1/a + 1/x): to first order this goes with x
-    to the power of 1 - u, u being the share of a that is left. Their length comes first, with the
-    mean of the factors of its parts.
+    That is too large on average where few public rows tell it. The error before anything is learnt
+    does not go with it. Where that has variance a and what is learnt has x, both together have
+    1 / (1/a + 1/x): to first order this goes with x to the power of 1 - u, u being the share of a
+    that is left. Without public responses a is that of no coefficients at all, and each has a
+    share of its own. A public fit is wrong where public rows happen to vary little; private rows
+    vary more there and say most of just that, so that less of it is left: about as much as in
+    predictions.
+
+    The length of the coefficients comes first, with the mean of the factors of its parts.
     """
     start, parts = _level(worlds, _public), worlds[0][0].features
-    unlearnt = np.minimum(private.coef / np.maximum(start.coef, TINY), 1.0)
-    factors = correction ** (1.0 - unlearnt)
+    left = private.coef / np.maximum(start.coef, TINY)
+    if worlds[0][0].public is not None:
+        left = np.full_like(left, private.prediction / start.prediction)
+    factors = correction ** (1.0 - np.minimum(left, 1.0))
     return np.append(np.average(factors[:parts], weights=private.coef[:parts] + TINY), factors)
 
 
