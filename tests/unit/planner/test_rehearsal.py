@@ -84,9 +84,9 @@ def populations(p, scales, columns=None):
     return SimpleNamespace(drawn=drawn, features=SimpleNamespace(inverse_bias=1.0))
 
 
-def outcome(population, task, repeats):
+def outcome(population, task, repeats, public_coef=None):
     done = rehearse(
-        population, task, None, public_coef=None, mus=MU, n_rows=10, repeats=repeats, seed=0
+        population, task, None, public_coef=public_coef, mus=MU, n_rows=10, repeats=repeats, seed=0
     )
     return done.outcomes[0].population
 
@@ -124,8 +124,8 @@ def test_bad_luck_is_taken_off_as_far_as_the_fits_share_it(related, expected):
     assert level.coef == pytest.approx(np.full(8, expected), rel=0.3)
 
 
-def test_what_is_not_learnt_does_not_go_with_the_inverse_second_moment():
-    # The second column is small: little of the predictions, and most of the coefficients' length.
+def half_learnt(**known):
+    """Rehearse two coefficients of 3: the first is learnt, the second, in a small column, not."""
     world = SimpleNamespace(
         coef=np.array([3.0, 3.0]),
         metric=np.diag([1.0, 1e-8]),
@@ -135,6 +135,17 @@ def test_what_is_not_learnt_does_not_go_with_the_inverse_second_moment():
     population = SimpleNamespace(
         drawn=lambda rng: world, features=SimpleNamespace(inverse_bias=0.25)
     )
-    level = outcome(population, HalfLearntTask(), 2)
+    return outcome(population, HalfLearntTask(), 2, **known)
+
+
+def test_what_is_not_learnt_does_not_go_with_the_inverse_second_moment():
+    level = half_learnt()
     assert level.coef == pytest.approx([0.25 * 0.03**2, 9.0], rel=1e-3)
     assert level.sizes == pytest.approx((3.0, 0.03), rel=1e-3)
+
+
+def test_what_is_left_of_a_public_fit_goes_by_predictions():
+    # Half of the squared error of public predictions is left: errors go with the root of 0.25.
+    level = half_learnt(public_coef=np.array([3.0 + 0.03 * np.sqrt(2.0), 0.0]))
+    assert level.coef == pytest.approx([0.5 * 0.03**2, 0.5 * 9.0], rel=1e-3)
+    assert level.sizes == pytest.approx((3.0 * np.sqrt(0.5), 0.03), rel=1e-3)
