@@ -114,7 +114,7 @@ def smallest_n(
     --------
     >>> from publicmoments import GDP
     >>> from publicmoments.planner import smallest_n
-    >>> n = smallest_n(0.1, GDP(1.0), n_features=2, r2=0.5, rehearsals=2)
+    >>> n = smallest_n(0.1, GDP(1.0), n_features=2, r2=0.5, rehearsals=4)
     >>> 100 < n < 10_000
     True
     """
