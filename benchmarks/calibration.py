@@ -375,8 +375,8 @@ INTRODUCTION = (
     "unlike units. In wine nearly all of that is the error of two columns, chlorides and density;",
     "of the tails of chlorides neither a matrix nor one `kurtosis` of all columns tells. Where so",
     "much hangs on one number, plans cannot be near it, but their ranges are wide. They are too",
-    "narrow for bank with a matrix alone: rows of one kurtosis are made up there, and the table has",
-    "indicators of which some are rare.",
+    "narrow for bank with a matrix alone: rows of one kurtosis are made up there, and the table",
+    "has indicators of which some are rare.",
 )
 
 
