@@ -374,9 +374,9 @@ INTRODUCTION = (
     "directions, and even that out; lengths of coefficients, the l2 metric, add up columns in",
     "unlike units. In wine nearly all of that is the error of two columns, chlorides and density;",
     "of the tails of chlorides neither a matrix nor one `kurtosis` of all columns tells. Where so",
-    "much hangs on one number, plans cannot be near it, but their ranges are wide. They are too",
-    "narrow for bank with a matrix alone: rows of one kurtosis are made up there, and the table",
-    "has indicators of which some are rare.",
+    "much hangs on one number, plans cannot be near it. With public responses their ranges of it",
+    "are wide enough; with a matrix alone they are not, at some budgets. Nor are they for bank",
+    "with a matrix alone, where rows of one kurtosis stand in for a table with rare indicators.",
 )
 
 

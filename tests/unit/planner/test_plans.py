@@ -228,7 +228,7 @@ def test_ranges_are_those_of_their_errors():
 
 
 def test_four_of_five_fits_are_in_the_range():
-    # Normal rows and residuals, which the plan does not know; ranges of fewer would be too narrow.
+    # Normal rows and residuals, which the plan does not know.
     inside = []
     for seed in range(40):
         rng = np.random.default_rng([seed, 5])
