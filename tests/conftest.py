@@ -1,6 +1,7 @@
 """Makers of recipes, tables and watched parties, shared by the tests of the private side."""
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,9 @@ from publicmoments.tables import as_responses, as_table
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("desk", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+# Spark's workers are to be the interpreter that runs the tests, whichever test starts Spark first.
+os.environ["PYSPARK_PYTHON"] = sys.executable
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,7 @@
 """Clusters that tests share, for starting one takes longer than any test, and tables for them."""
 
 import logging
-import os
 import shutil
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +19,6 @@ def spark() -> Iterator[Any]:
     if shutil.which("java") is None:
         pytest.skip("Spark needs java on the path")
     sql = pytest.importorskip("pyspark.sql")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = (
         sql.SparkSession.builder.master("local[2,4]")
         .appName("publicmoments-tests")
