@@ -168,7 +168,8 @@ class _Problem:
             # Where every slope is clipped, none tells how far off the coefficients are.
             away = float(predicted @ predicted) / max(float(np.trace(squared)), LEAST_SLOPE)
             away = max(away, seen.far / stage.size) if first else away
-            untruth = stage.untruth_at(coef) if seen.late else stage.untruth
+            counts = seen.kept * np.einsum("ikk->i", self._sensitivity(j, coef))
+            untruth = stage.untruth_at(coef, counts) if seen.late else stage.untruth_of(counts)
             self.certainties.append(positive_inverse(seen.covariance + untruth * away * squared))
 
     def solved(self, coef: Array) -> Array:
@@ -287,9 +288,14 @@ class _Problem:
         if self.last is not None and np.array_equal(self.last[0], coef):
             return self.last[1]
         result: list[Array] = []
-        for seen, start in zip(self.observations, self.starts, strict=True):
-            truth = self.stage.after_move(start, coef - seen.coef)
-            matrices = self.stage.family.sensitivity(start, truth)
+        for j, seen in enumerate(self.observations):
+            matrices = self._sensitivity(j, coef)
             result.append(self.stage.squares(seen.kept, matrices) + self.penalty)
         self.last = coef, result
         return result
+
+    def _sensitivity(self, j: int, coef: Array) -> Array:
+        """How the expected slope of each row changes with its linear predictors."""
+        start = self.starts[j]
+        truth = self.stage.after_move(start, coef - self.observations[j].coef)
+        return self.stage.family.sensitivity(start, truth)
