@@ -170,8 +170,7 @@ def choose_radius(
     typical = math.sqrt(float(stage.weights @ (spread * lengths) ** 2))
     radii = [wanted] if wanted is not None else list(typical * np.sqrt(FACTORS))
     before = float(np.trace(covariance))
-    untruth = stage.untruth_at(coef, np.einsum("ikk->i", information))
-    doubt = untruth * min(before, MOST_AWAY) / stage.size
+    doubt = stage.untruth_at(coef) * min(before, MOST_AWAY) / stage.size
 
     choices: list[Radius] = []
     for kept, alike in _weights_of(radii, spread * lengths):

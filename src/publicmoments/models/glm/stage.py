@@ -84,9 +84,9 @@ class Stage:
     penalty : ndarray of shape (p, p)
         Ridge penalty in whitened coordinates.
     untruth : float
-        Expected squared relative error of gradients predicted here, if all rows count alike.
-    sampled : bool
-        Whether the rows are public ones, so that what few of them tell is little.
+        Expected squared relative error of gradients predicted here.
+    n_public : int
+        How many of the rows are public, and so a sample.
     lesson : Lesson or None
         What a released curvature taught.
     """
@@ -96,7 +96,7 @@ class Stage:
     weights: Array = field(repr=False)
     penalty: Array = field(repr=False)
     untruth: float
-    sampled: bool = False
+    n_public: int = 0
     lesson: Lesson | None = field(default=None, repr=False)
 
     @property
@@ -159,40 +159,12 @@ class Stage:
         information = self.family.information(self.predictors(coef))
         return self.squares(kept, information) + self.full_penalty
 
-    def untruth_of(self, counts: Array) -> float:
-        """
-        Expected squared relative error of gradients to which some rows count more than others.
-
-        That of the mean square of rows of second moment one goes with their fourth moment. Here
-        these are rows times the root of what they count, whitened by their own second moment. Where
-        linear predictors are long, only rows whose response is uncertain count: of a hundred public
-        ones perhaps five. Made-up rows are as many as one likes; what they do not tell is the
-        shape of others.
-        """
-        if not self.sampled:
-            return self.untruth
-        more = self._fourth_moment(counts) / self._even_fourth_moment
-        return min(max(more, 1.0) * self.untruth, MOST_UNTRUE)
-
-    def untruth_at(self, coef: Array, counts: Array) -> float:
-        """The same, if these are the coefficients and a released curvature may tell more."""
-        untruth = self.untruth_of(counts)
+    def untruth_at(self, coef: Array) -> float:
+        """Expected squared relative error of gradients, if these are the coefficients."""
         if self.lesson is None:
-            return untruth
+            return self.untruth
         away = float(np.sum((coef - self.lesson.coef) ** 2))
-        return min(untruth, self.lesson.error + CHANGE * away)
-
-    @cached_property
-    def _even_fourth_moment(self) -> float:
-        """Fourth moment of the length of the rows, whitened."""
-        return self._fourth_moment(np.ones(len(self.rows)))
-
-    def _fourth_moment(self, counts: Array) -> float:
-        """Fourth moment of the length of rows times the root of what they count, whitened."""
-        square = (self.rows * (counts * self.weights)[:, None]).T @ self.rows
-        inverse = np.linalg.pinv(square, hermitian=True)
-        lengths = counts * np.einsum("ij,ij->i", self.rows @ inverse, self.rows)
-        return float(self.weights @ lengths**2)
+        return min(self.untruth, self.lesson.error + CHANGE * away)
 
     def taught(self, lesson: Lesson) -> Stage:
         """Return the stage after a curvature was released."""
@@ -254,8 +226,8 @@ def make_stage(design: PublicDesign, family: Family, alpha: float) -> Stage:
         )
     fourth = float(weights @ np.sum(rows**2, axis=1) ** 2) / (p * (p + 2))
     untruth = min((p + 1) / known * max(fourth, 1.0), MOST_UNTRUE)
-    sampled = design.rows is not None
-    return Stage(family, rows, weights, np.asarray(penalty), untruth, sampled)
+    n_public = 0 if design.rows is None else len(design.rows)
+    return Stage(family, rows, weights, np.asarray(penalty), untruth, n_public)
 
 
 @lru_cache(maxsize=16)
