@@ -23,10 +23,6 @@ ROUNDS = 4
 TURN = 0.25
 """Steps against the one before it that make up this share of it count as turning back."""
 
-SAMPLING_SHARE = 0.5
-"""Weight of the sampling variance that public rows show in what their stage gets wrong; the rest is
-that of Gaussian rows, alike in all directions. Few rows show their own variance badly."""
-
 MOST_STEPS = 25
 STEP_TOLERANCE = 1e-6
 LEAST_STEP = 1e-3
@@ -173,11 +169,7 @@ class _Problem:
             away = float(predicted @ predicted) / max(float(np.trace(squared)), LEAST_SLOPE)
             away = max(away, seen.far / stage.size) if first else away
             untruth = stage.untruth_at(coef) if seen.late else stage.untruth
-            wrong = untruth * away * squared
-            if stage.n_public and not first:
-                shown = untruth / stage.untruth * self._sampling(j, coef)
-                wrong = SAMPLING_SHARE * shown + (1.0 - SAMPLING_SHARE) * wrong
-            self.certainties.append(positive_inverse(seen.covariance + wrong))
+            self.certainties.append(positive_inverse(seen.covariance + untruth * away * squared))
 
     def solved(self, coef: Array) -> Array:
         """Descend to the most plausible coefficients."""
@@ -283,33 +275,12 @@ class _Problem:
 
     def _residual(self, j: int, coef: Array) -> Array:
         """A released gradient less what coefficients predict."""
-        predicted = self._predicted(j, self._slopes(j, coef))
-        return np.asarray(self.observations[j].gradient - predicted + self.penalty @ coef)
-
-    def _sampling(self, j: int, coef: Array) -> Array:
-        """
-        Covariance of a predicted gradient, over samples of as many public rows.
-
-        It is that of a mean over them. Of rows of a rare column there are few, and of labels that
-        are uncertain, where linear predictors are long: along such directions it is large.
-        """
-        slopes = self._slopes(j, coef)
-        mean = self._predicted(j, slopes)
-        squares = self.stage.squares(
-            self.observations[j].kept ** 2, slopes[:, :, None] * slopes[:, None, :]
-        )
-        return np.asarray((squares - np.outer(mean, mean)) / self.stage.n_public)
-
-    def _slopes(self, j: int, coef: Array) -> Array:
-        """Expected slopes of the stage's rows where a gradient was taken."""
-        start = self.starts[j]
-        truth = self.stage.after_move(start, coef - self.observations[j].coef)
-        return self.stage.family.expected_slope(start, truth)
-
-    def _predicted(self, j: int, slopes: Array) -> Array:
-        """Gradient that slopes make, without penalty."""
-        weights = self.observations[j].kept * self.stage.weights
-        return np.asarray((self.rows.T @ (weights[:, None] * slopes)).ravel())
+        seen, start = self.observations[j], self.starts[j]
+        truth = self.stage.after_move(start, coef - seen.coef)
+        slopes = self.stage.family.expected_slope(start, truth)
+        weights = seen.kept * self.stage.weights
+        predicted = (self.rows.T @ (weights[:, None] * slopes)).ravel()
+        return np.asarray(seen.gradient - predicted + self.penalty @ coef)
 
     def _jacobians(self, coef: Array) -> list[Array]:
         """Minus the derivatives of the predictions by the coefficients; symmetric."""

@@ -85,8 +85,6 @@ class Stage:
         Ridge penalty in whitened coordinates.
     untruth : float
         Expected squared relative error of gradients predicted here.
-    n_public : int
-        How many of the rows are public, and so a sample.
     lesson : Lesson or None
         What a released curvature taught.
     """
@@ -96,7 +94,6 @@ class Stage:
     weights: Array = field(repr=False)
     penalty: Array = field(repr=False)
     untruth: float
-    n_public: int = 0
     lesson: Lesson | None = field(default=None, repr=False)
 
     @property
@@ -226,8 +223,7 @@ def make_stage(design: PublicDesign, family: Family, alpha: float) -> Stage:
         )
     fourth = float(weights @ np.sum(rows**2, axis=1) ** 2) / (p * (p + 2))
     untruth = min((p + 1) / known * max(fourth, 1.0), MOST_UNTRUE)
-    n_public = 0 if design.rows is None else len(design.rows)
-    return Stage(family, rows, weights, np.asarray(penalty), untruth, n_public)
+    return Stage(family, rows, weights, np.asarray(penalty), untruth)
 
 
 @lru_cache(maxsize=16)

@@ -48,31 +48,6 @@ def flat(size):
     return CoefBelief.centred([FLAT * np.eye(size)], [0.0])
 
 
-def test_what_few_public_rows_tell_is_told_with_doubt(unclipped):
-    # One row in fifty has the rare column, all the others alternate in the first.
-    n, share, untruth = 200, 0.02, 0.01
-    rows = np.column_stack([np.tile([1.0, -1.0], n // 2), np.zeros(n)])
-    rows[: round(share * n)] = [0.0, 1.0 / np.sqrt(share)]
-    rows[round(share * n) :, 0] /= np.sqrt(1.0 - share)
-    moves = {"common": np.array([0.1, 0.0]), "rare": np.array([0.0, 0.1])}
-    variances = {}
-    for n_public in (0, n):
-        stage = Stage(Gaussian(), rows, np.full(n, 1.0 / n), np.zeros((2, 2)), untruth, n_public)
-        for which, truth in moves.items():
-            slopes = stage.family.expected_slope(np.zeros((n, 1)), rows @ truth[:, None])
-            gradient = (rows.T @ slopes / n).ravel()
-            released = Observation(np.zeros(2), gradient, np.ones(n), 1e-12 * np.eye(2), 1.0, False)
-            found = explain(flat(2), [released], stage, np.zeros(2)).belief
-            np.testing.assert_allclose(found.mean, truth, rtol=1e-4, atol=1e-6)
-            variances[n_public, which] = float(truth @ found.covariance @ truth) / 0.1**4
-    # Gaussian rows: the untruth, over two directions. A mean of a share of n rows: 1 / share - 1.
-    for which in moves:
-        assert variances[0, which] == pytest.approx(untruth / 2, rel=0.01)
-    for which, p in (("common", 1.0 - share), ("rare", share)):
-        expected = (untruth / 2 + (1.0 / p - 1.0) / n) / 2
-        assert variances[n, which] == pytest.approx(expected, rel=0.02)
-
-
 @pytest.mark.parametrize("family", [Gaussian(), Bernoulli(), Poisson(), Multinomial(3)], ids=repr)
 def test_one_exact_gradient_gives_the_coefficients_away(family):
     stage = stage_of(family, untruth=1e-12)
