@@ -377,7 +377,8 @@ INTRODUCTION = (
     "of the tails of chlorides neither a matrix nor one `kurtosis` of all columns tells. Where so",
     "much hangs on one number, plans cannot be near it. With public responses their ranges of it",
     "are wide enough; with a matrix alone they are not, at some budgets. Nor are they for bank",
-    "with a matrix alone, where rows of one kurtosis stand in for a table with rare indicators.",
+    "with a matrix alone, where rows of one kurtosis stand in for a table with rare indicators,",
+    "and most of that kurtosis is due to a single row.",
 )
 
 
