@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.models.belief import CoefBelief
-from publicmoments.models.glm.stage import Stage
+from publicmoments.models.glm.stage import SHAPE_ROWS, Stage
 from publicmoments.models.solve import positive_inverse, positive_solution
 
 __all__ = ["Explanation", "Observation", "expected_belief", "explain", "information_at"]
@@ -169,7 +169,12 @@ class _Problem:
             away = float(predicted @ predicted) / max(float(np.trace(squared)), LEAST_SLOPE)
             away = max(away, seen.far / stage.size) if first else away
             untruth = stage.untruth_at(coef) if seen.late else stage.untruth
-            self.certainties.append(positive_inverse(seen.covariance + untruth * away * squared))
+            wrong = untruth * away * squared
+            if stage.n_public and not first:
+                shown = untruth / stage.untruth * self._sampling(j, coef)
+                share = stage.n_public / (stage.n_public + SHAPE_ROWS)
+                wrong = share * shown + (1.0 - share) * wrong
+            self.certainties.append(positive_inverse(seen.covariance + wrong))
 
     def solved(self, coef: Array) -> Array:
         """Descend to the most plausible coefficients."""
@@ -275,12 +280,33 @@ class _Problem:
 
     def _residual(self, j: int, coef: Array) -> Array:
         """A released gradient less what coefficients predict."""
-        seen, start = self.observations[j], self.starts[j]
-        truth = self.stage.after_move(start, coef - seen.coef)
-        slopes = self.stage.family.expected_slope(start, truth)
-        weights = seen.kept * self.stage.weights
-        predicted = (self.rows.T @ (weights[:, None] * slopes)).ravel()
-        return np.asarray(seen.gradient - predicted + self.penalty @ coef)
+        predicted = self._predicted(j, self._slopes(j, coef))
+        return np.asarray(self.observations[j].gradient - predicted + self.penalty @ coef)
+
+    def _sampling(self, j: int, coef: Array) -> Array:
+        """
+        Covariance of a predicted gradient, over samples of as many public rows.
+
+        It is that of a mean over them. Of rows of a rare column there are few, and of labels that
+        are uncertain, where linear predictors are long: along such directions it is large.
+        """
+        slopes = self._slopes(j, coef)
+        mean = self._predicted(j, slopes)
+        squares = self.stage.squares(
+            self.observations[j].kept ** 2, slopes[:, :, None] * slopes[:, None, :]
+        )
+        return np.asarray((squares - np.outer(mean, mean)) / self.stage.n_public)
+
+    def _slopes(self, j: int, coef: Array) -> Array:
+        """Expected slopes of the stage's rows where a gradient was taken."""
+        start = self.starts[j]
+        truth = self.stage.after_move(start, coef - self.observations[j].coef)
+        return self.stage.family.expected_slope(start, truth)
+
+    def _predicted(self, j: int, slopes: Array) -> Array:
+        """Gradient that slopes make, without penalty."""
+        weights = self.observations[j].kept * self.stage.weights
+        return np.asarray((self.rows.T @ (weights[:, None] * slopes)).ravel())
 
     def _jacobians(self, coef: Array) -> list[Array]:
         """Minus the derivatives of the predictions by the coefficients; symmetric."""

@@ -29,7 +29,8 @@ TAIL = 10.0
 """Degrees of freedom of the Student law that made-up rows follow."""
 
 SHAPE_ROWS = 50.0
-"""How many public rows tell as much about curvature as the made-up ones."""
+"""How many public rows tell as much about curvature as the made-up ones, or about their own variance
+as Gaussian ones would."""
 
 MOST_PREDICTOR = 30.0
 """Linear predictors on the stage are cut here: no exponential of interest is larger."""
@@ -85,6 +86,8 @@ class Stage:
         Ridge penalty in whitened coordinates.
     untruth : float
         Expected squared relative error of gradients predicted here.
+    n_public : int
+        How many of the rows are public, and so a sample.
     lesson : Lesson or None
         What a released curvature taught.
     """
@@ -94,6 +97,7 @@ class Stage:
     weights: Array = field(repr=False)
     penalty: Array = field(repr=False)
     untruth: float
+    n_public: int = 0
     lesson: Lesson | None = field(default=None, repr=False)
 
     @property
@@ -223,7 +227,8 @@ def make_stage(design: PublicDesign, family: Family, alpha: float) -> Stage:
         )
     fourth = float(weights @ np.sum(rows**2, axis=1) ** 2) / (p * (p + 2))
     untruth = min((p + 1) / known * max(fourth, 1.0), MOST_UNTRUE)
-    return Stage(family, rows, weights, np.asarray(penalty), untruth)
+    n_public = 0 if design.rows is None else len(design.rows)
+    return Stage(family, rows, weights, np.asarray(penalty), untruth, n_public)
 
 
 @lru_cache(maxsize=16)
