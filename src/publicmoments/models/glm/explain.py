@@ -106,7 +106,8 @@ def explain(
     kept z (expected slope at b_j, given b) - penalty b, on the rows of the stage: an exact, curved
     function of b. The most plausible b is found by Gauss-Newton steps, each shortened until it
     helps, and the belief is conditioned on all gradients, linearised there. A gradient of long ago
-    counts for less: predictions are off in proportion to how far b is from b_j.
+    counts for less: predictions are off in proportion to how far b is from b_j, and more along
+    directions of which few public rows tell.
     """
     coef, before, turned = start, np.zeros_like(start), False
     for round_ in range(ROUNDS):

@@ -12,7 +12,7 @@ from publicmoments.families import Bernoulli, Gaussian, Multinomial, Poisson
 from publicmoments.families import base as families
 from publicmoments.models.belief import CoefBelief
 from publicmoments.models.glm.explain import Observation, explain
-from publicmoments.models.glm.stage import Stage
+from publicmoments.models.glm.stage import SHAPE_ROWS, Stage
 
 P, N = 3, 400
 RNG = np.random.default_rng(1)
@@ -46,6 +46,32 @@ def seen(at, gradient, noise_sd=1e-7, far=1.0):
 
 def flat(size):
     return CoefBelief.centred([FLAT * np.eye(size)], [0.0])
+
+
+def test_what_few_public_rows_tell_is_told_with_doubt(unclipped):
+    # One row in fifty has the rare column, all the others alternate in the first.
+    n, rare, untruth = 200, 0.02, 0.01
+    rows = np.column_stack([np.tile([1.0, -1.0], n // 2), np.zeros(n)])
+    rows[: round(rare * n)] = [0.0, 1.0 / np.sqrt(rare)]
+    rows[round(rare * n) :, 0] /= np.sqrt(1.0 - rare)
+    moves = {"common": np.array([0.1, 0.0]), "rare": np.array([0.0, 0.1])}
+    variances = {}
+    for n_public in (0, n):
+        stage = Stage(Gaussian(), rows, np.full(n, 1.0 / n), np.zeros((2, 2)), untruth, n_public)
+        for which, truth in moves.items():
+            slopes = stage.family.expected_slope(np.zeros((n, 1)), rows @ truth[:, None])
+            gradient = (rows.T @ slopes / n).ravel()
+            released = Observation(np.zeros(2), gradient, np.ones(n), 1e-12 * np.eye(2), 1.0, False)
+            found = explain(flat(2), [released], stage, np.zeros(2)).belief
+            np.testing.assert_allclose(found.mean, truth, rtol=1e-4, atol=1e-6)
+            variances[n_public, which] = float(truth @ found.covariance @ truth) / 0.1**4
+    # Gaussian rows: the untruth, over two directions. A mean of a share of n rows: 1 / share - 1.
+    for which in moves:
+        assert variances[0, which] == pytest.approx(untruth / 2, rel=0.01)
+    believed = n / (n + SHAPE_ROWS)
+    for which, share in (("common", 1.0 - rare), ("rare", rare)):
+        expected = (1.0 - believed) * untruth / 2 + believed * (1.0 / share - 1.0) / n
+        assert variances[n, which] == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize("family", [Gaussian(), Bernoulli(), Poisson(), Multinomial(3)], ids=repr)
