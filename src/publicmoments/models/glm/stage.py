@@ -29,8 +29,8 @@ TAIL = 10.0
 """Degrees of freedom of the Student law that made-up rows follow."""
 
 SHAPE_ROWS = 50.0
-"""How many public rows tell as much about curvature as the made-up ones, or about their own variance
-as Gaussian ones would."""
+"""How many public rows tell as much about curvature as the made-up ones, or about their own
+variance as Gaussian ones would."""
 
 MOST_PREDICTOR = 30.0
 """Linear predictors on the stage are cut here: no exponential of interest is larger."""
