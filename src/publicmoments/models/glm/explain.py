@@ -162,20 +162,10 @@ class _Problem:
         self.starts = [stage.predictors(seen.coef) for seen in observations]
         self.precisions, self.log_volumes = prior.precisions, prior.log_volumes
         self.last: tuple[Array, list[Array]] | None = None
-        self.certainties = []
-        for j, (seen, jacobian) in enumerate(zip(observations, self._jacobians(coef), strict=True)):
-            squared = jacobian @ jacobian
-            predicted = seen.gradient - self._residual(j, coef) + self.penalty @ seen.coef
-            # Where every slope is clipped, none tells how far off the coefficients are.
-            away = float(predicted @ predicted) / max(float(np.trace(squared)), LEAST_SLOPE)
-            away = max(away, seen.far / stage.size) if first else away
-            untruth = stage.untruth_at(coef) if seen.late else stage.untruth
-            wrong = untruth * away * squared
-            if stage.n_public and not first:
-                shown = untruth / stage.untruth * self._sampling(j, coef)
-                share = stage.n_public / (stage.n_public + SHAPE_ROWS)
-                wrong = share * shown + (1.0 - share) * wrong
-            self.certainties.append(positive_inverse(seen.covariance + wrong))
+        self.certainties = [
+            positive_inverse(seen.covariance + self._untruth(j, coef, first))
+            for j, seen in enumerate(observations)
+        ]
 
     def solved(self, coef: Array) -> Array:
         """Descend to the most plausible coefficients."""
@@ -283,6 +273,28 @@ class _Problem:
         """A released gradient less what coefficients predict."""
         predicted = self._predicted(j, self._slopes(j, coef))
         return np.asarray(self.observations[j].gradient - predicted + self.penalty @ coef)
+
+    def _untruth(self, j: int, coef: Array, first: bool) -> Array:
+        """
+        Covariance of what the stage gets wrong of a gradient, if ``coef`` is the truth.
+
+        In proportion to what it predicts, alike in all directions; and as public rows show it,
+        which few of them show badly. Before the first round what is predicted may be far off.
+        """
+        seen, stage = self.observations[j], self.stage
+        jacobian = self._jacobians(coef)[j]
+        squared = jacobian @ jacobian
+        predicted = seen.gradient - self._residual(j, coef) + self.penalty @ seen.coef
+        # Where every slope is clipped, none tells how far off the coefficients are.
+        away = float(predicted @ predicted) / max(float(np.trace(squared)), LEAST_SLOPE)
+        away = max(away, seen.far / stage.size) if first else away
+        untruth = stage.untruth_at(coef) if seen.late else stage.untruth
+        even = untruth * away * squared
+        if first or stage.n_public == 0:
+            return np.asarray(even)
+        shown = untruth / stage.untruth * self._sampling(j, coef)
+        share = stage.n_public / (stage.n_public + SHAPE_ROWS)
+        return np.asarray(share * shown + (1.0 - share) * even)
 
     def _sampling(self, j: int, coef: Array) -> Array:
         """
