@@ -31,6 +31,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from scipy.special import ndtri
+from scipy.stats import binom
 from settings import Array
 from utility import positive
 
@@ -87,9 +88,10 @@ class Cell(NamedTuple):
     mean, error : float
         Coverage over all draws and coefficients, and its standard error: coefficients of a draw are
         not independent, draws are.
-    least, most, single_error : float
-        Coverages of the single coefficients with the least and the most, and the binomial standard
-        error that each has if it is the nominal one.
+    singles : tuple of float
+        Coverage of every single coefficient.
+    draws : int
+        How many draws they are over.
     width : float
         Mean over draws of the mean width over that of the non-private intervals.
     """
@@ -99,10 +101,19 @@ class Cell(NamedTuple):
     mu: float
     mean: float
     error: float
-    least: float
-    most: float
-    single_error: float
+    singles: tuple[float, ...]
+    draws: int
     width: float
+
+    @property
+    def private(self) -> bool:
+        """Whether a budget was paid for it."""
+        return self.method not in NON_PRIVATE
+
+    @property
+    def single_error(self) -> float:
+        """Binomial standard error of the coverage of one coefficient, if it is the nominal one."""
+        return float(np.sqrt(LEVEL * (1.0 - LEVEL) / self.draws))
 
     @property
     def outside(self) -> bool:
@@ -125,8 +136,8 @@ class Cell(NamedTuple):
             str(self.n),
             budget,
             f"{100 * self.mean:.1f} ± {100 * self.error:.1f}{star}",
-            f"{100 * self.least:.1f} ± {100 * self.single_error:.1f}",
-            f"{100 * self.most:.1f} ± {100 * self.single_error:.1f}",
+            f"{100 * min(self.singles):.1f} ± {100 * self.single_error:.1f}",
+            f"{100 * max(self.singles):.1f} ± {100 * self.single_error:.1f}",
             f"{self.width:.2f}",
         )
 
@@ -248,9 +259,8 @@ def cells(runs: Iterable[Run]) -> list[Cell]:
                 mu=mu,
                 mean=float(draws.mean()),
                 error=float(draws.std() / np.sqrt(len(draws))),
-                least=float(single.min()),
-                most=float(single.max()),
-                single_error=float(np.sqrt(LEVEL * (1.0 - LEVEL) / len(draws))),
+                singles=tuple(single.tolist()),
+                draws=len(draws),
                 width=float(np.mean([run.width for run in those])),
             )
         )
@@ -292,10 +302,22 @@ def read_csv(path: Path) -> tuple[list[Run], str]:
 def outside(table: Iterable[Cell]) -> list[str]:
     """Name the private cells that miss the goal, with their coverage."""
     return [
-        f"{cell.where}: {100 * cell.mean:.1f} %"
-        for cell in table
-        if cell.outside and cell.method not in NON_PRIVATE
+        f"{cell.where}: {100 * cell.mean:.1f} %" for cell in table if cell.outside and cell.private
     ]
+
+
+def singles_outside(table: Iterable[Cell]) -> str:
+    """Count single coefficients that miss the goal, beside what chance does to exact intervals."""
+    those = [cell for cell in table if cell.private]
+    found = np.array([one for cell in those for one in cell.singles])
+    drawn = np.array([cell.draws for cell in those for _ in cell.singles])
+    low = binom.cdf(np.ceil(np.round(LEAST * drawn, 6)) - 1, drawn, LEVEL).sum()
+    high = binom.sf(np.floor(np.round(MOST * drawn, 6)), drawn, LEVEL).sum()
+    return (
+        f"Of the {len(found)} single coefficients of private cells, {np.sum(found < LEAST)} are "
+        f"below {100 * LEAST:g} % and {np.sum(found > MOST)} above {100 * MOST:g} %; chance would "
+        f"put {low:.0f} and {high:.0f} there if all covered {100 * LEVEL:g} %."
+    )
 
 
 def show(console: Console, table: list[Cell]) -> None:
@@ -308,6 +330,7 @@ def show(console: Console, table: list[Cell]) -> None:
     console.print(view)
     for line in outside(table):
         console.print(f"OUTSIDE {100 * LEAST:g}-{100 * MOST:g} %  {line}", highlight=False)
+    console.print(singles_outside(table), highlight=False)
 
 
 def page(table: list[Cell], made: str) -> str:
@@ -328,6 +351,7 @@ def page(table: list[Cell], made: str) -> str:
         "",
         f"Goal: coverage from {100 * LEAST:g} to {100 * MOST:g} % in every cell.",
         *([f"Missed, and starred below: {'; '.join(missed)}."] if missed else ["Met."]),
+        singles_outside(table),
         "",
         "`coverage` is over all draws and coefficients, ± its standard error over draws; `least`",
         "and `most` are those of a single coefficient, ± the binomial standard error at the",
