@@ -30,12 +30,6 @@ rows with 29 degrees of freedom."""
 
 MOST_EXCESS = 2.0
 
-GUESS_DOUBT = 0.7
-"""By what the excess of a stated kurtosis over 1 may be off: sd of its logarithm. Even one that is
-right may tell little of most rows: in the bank table of the accuracy benchmark it is 6.1, and 1.5
-without the longest row in a thousand. With this, ranges of predictions hold about four of five fits
-there."""
-
 UNSEEN_SHARE, RARE_ROWS = 0.6, 400.0
 """Share of the excess of the fourth moment that public rows do not show, for the rows that make it
 are rare and mostly not among few; and how many public rows show as much of the tails as Student
@@ -155,8 +149,7 @@ class FeatureLaw:
         Draw a law that the public moments could have come from.
 
         The sample second moment of Gaussian rows, whitened by the true one, is a Wishart matrix W
-        over its degrees of freedom f; so the true one whitened by the sample's is the inverse. A
-        stated kurtosis is a guess, and each draw has one like it.
+        over its degrees of freedom f; so the true one whitened by the sample's is the inverse.
 
         Parameters
         ----------
@@ -167,11 +160,8 @@ class FeatureLaw:
             are some vector v, to which W is not related, and whitened by the sample's moment
             (W / f)^(1/2) v: the draw is turned so that this is where they are.
         """
-        kurtosis = self.kurtosis
-        if kurtosis is not None:
-            kurtosis = 1.0 + (kurtosis - 1.0) * math.exp(GUESS_DOUBT * rng.standard_normal())
         if self.freedom is None or self.n_public is None:
-            return replace(self, kurtosis=kurtosis)
+            return self
         d = len(self.mean)
         wishart = np.atleast_2d(stats.wishart.rvs(self.freedom, np.eye(d), random_state=rng))
         values, vectors = np.linalg.eigh(wishart / self.freedom)
@@ -183,7 +173,7 @@ class FeatureLaw:
         mean = self.mean
         if self.mean_known:
             mean = mean + rng.standard_normal(d) @ root / math.sqrt(self.n_public)
-        return replace(self, root=root, mean=mean, kurtosis=kurtosis)
+        return replace(self, root=root, mean=mean)
 
     def parted(self, parting: Parting, along: Array) -> FeatureLaw:
         """Put classes of rows apart along a direction of whitened features."""

@@ -70,8 +70,7 @@ def plan(
         Where no rows are public: how heavy the tails of the features are, as the mean of
         ||z||^4 / (d (d + 2)) over whitened features z. It is 1 for Gaussian ones, 1.7 for the wine
         table of the accuracy benchmark, and taken to be 1.08 without it. Heavy tails cost accuracy,
-        and no matrix shows them. A guess will do: its excess over 1 is taken to be right within a
-        factor of about 2, and ranges are wider for it.
+        and no matrix shows them.
     exposure : float, default=1.0
         Mean exposure of private rows of counts, in units of the ``typical_exposure`` of
         `PoissonRegressor`.
