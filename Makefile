@@ -69,7 +69,7 @@ bench-utility: $(STAMP) ## measure accuracy against the alternatives, about half
 bench-coverage: $(STAMP) ## measure how often intervals cover, fifteen minutes on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/coverage.py --repeats 500 --page-folder docs
 
-bench-calibration: $(STAMP) ## measure how right plans are; up to an hour and a half on two cores
+bench-calibration: $(STAMP) ## measure how right plans are; about two hours on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/calibration.py --page-folder docs
 
 bench-speed: $(STAMP) ## measure speed beside references, six minutes on two cores
