@@ -1,17 +1,18 @@
-"""The one place that validates scalar parameters.
+"""The one place that validates scalar parameters, and tells our own errors from others'.
 
-Every function takes the parameter's name, the value a caller passed and a hint that says what to do
-instead; it returns the value as a plain ``float`` or ``int``. Acceptance tests are written so that
-NaN fails them. The messages show the value, so these functions are for parameters only, never for
-anything computed from private rows.
+Every function that validates takes the parameter's name, the value a caller passed and a hint that
+says what to do instead; it returns the value as a plain ``float`` or ``int``. Acceptance tests are
+written so that NaN fails them. The messages show the value, so these functions are for parameters
+only, never for anything computed from private rows.
 """
 
 from __future__ import annotations
 
+import dis
 import math
 from numbers import Integral, Real
 
-__all__ = ["fraction", "non_negative", "positive", "positive_integer"]
+__all__ = ["fraction", "non_negative", "positive", "positive_integer", "raised_here", "share"]
 
 
 def positive(name: str, value: object, hint: str = "pass a positive number") -> float:
@@ -136,3 +137,33 @@ def _real(name: str, value: object, expected: str, hint: str) -> float:
 def _message(name: str, value: object, expected: str, hint: str) -> str:
     """Say what was expected, what came and what to do."""
     return f"{name} must be {expected}, got {name}={value!r}; {hint}"
+
+
+def raised_here(error: BaseException) -> bool:
+    """
+    Whether a ``raise`` of this package made an error, whose words were then written with care.
+
+    What any other library says of private rows may quote them, also where this package called it:
+    what ended the innermost frame must be a raise statement, and not a call of compiled code.
+
+    Examples
+    --------
+    >>> try:
+    ...     positive("mu", -1.0)
+    ... except ValueError as error:
+    ...     raised_here(error)
+    True
+    >>> try:
+    ...     float("a private cell")
+    ... except ValueError as error:
+    ...     raised_here(error)
+    False
+    """
+    trace = error.__traceback__
+    if trace is None:
+        return False
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    module = trace.tb_frame.f_globals.get("__name__", "")
+    last = dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]]
+    return module.partition(".")[0] == __name__.partition(".")[0] and last == "RAISE_VARARGS"

@@ -70,11 +70,11 @@ CASES = {
     ),
     "text among numbers": (
         f"fit ridge text.csv --target y --public public.json {BUDGET} {OUTPUT}",
-        "column 'b' (2 lines have text)",
+        "X (column b); drop or fill such rows, and those with text among numbers",
     ),
     "text in the target": (
         f"fit ridge private.csv --target who --features a {BUDGET} {OUTPUT}",
-        "column 'who' (50 lines have text)",
+        "y (column who)",
     ),
     "text in Parquet": (
         f"fit ridge private.parquet --target y {BUDGET} {OUTPUT}",
@@ -82,7 +82,7 @@ CASES = {
     ),
     "ragged lines": (
         f"fit ridge ragged.csv --target y --public public.json {BUDGET} {OUTPUT}",
-        "1 line has another number of cells",
+        "lines with another number of cells",
     ),
     "missing cells": (
         f"fit ridge holes.csv --target y --public public.json {BUDGET} {OUTPUT}",
@@ -100,7 +100,7 @@ CASES = {
     "not Parquet": (f"fit ridge not.parquet --target y {BUDGET} {OUTPUT}", "read as Parquet"),
     "a damaged part": (
         f"fit ridge parts --target y --public public.json {BUDGET} {OUTPUT}",
-        "or the file is damaged",
+        "a, b, y could not be read",
     ),
     "folder without Parquet": (
         f"fit ridge folder --target y {BUDGET} {OUTPUT}",
@@ -165,7 +165,10 @@ CASES = {
         f"public make --mean private.csv --n 3 {OUTPUT}",
         "--mean, --covariance and --n",
     ),
-    "moments of text": (f"public make private.csv --target y {OUTPUT}", "50 lines have text"),
+    "moments of text": (
+        f"public make private.csv --target y {OUTPUT}",
+        "numbers were expected in column 'who'",
+    ),
     "moments that are not shown": ("public show private.csv", "pmt public make"),
     "plan without budget": ("plan --rows 100 --public public.json", "a budget"),
     "plan of both": (
@@ -177,7 +180,7 @@ CASES = {
     "no model": ("predict private.csv private.csv", "written by pmt fit"),
     "release as model": ("predict moments.pmr private.csv", "is a release"),
     "table without the features": ("predict model.json other.csv", "the model names 'a'"),
-    "text to predict from": ("predict model.json text.csv", "column 'b' (2 lines have text)"),
+    "text to predict from": ("predict model.json text.csv", "numbers were expected in column 'b'"),
     "holes to predict from": ("predict model.json holes.csv", "NaN"),
     "level above one": ("predict model.json private.csv --level 2", "level=2.0"),
     "exposure of a ridge model": (

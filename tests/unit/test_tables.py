@@ -228,7 +228,7 @@ def test_vector_response_is_a_view():
         (VALUES.reshape(2, 2, 3), "y must be a vector"),
         (3.0, "y must be a vector"),
         ([], "0 sample"),
-        ([1j], "Complex data not supported"),
+        (np.array([1j]), "Complex data not supported"),
     ],
 )
 def test_refused_responses(y, words):

@@ -27,6 +27,7 @@ OPTIONS = {
     "radius= to release_moments": "--radius to pmt release",
     "Ledger.cap": "pmt ledger cap",
     'on_invalid="ignore"': "--ignore-invalid",
+    "pass delimiter=": "pass --delimiter ",
     "save_model": "pmt fit",
     "MomentRelease.save": "pmt release",
     "PublicMoments.save": "pmt public make",
@@ -55,6 +56,7 @@ def explained(error: Exception) -> tuple[int, str]:
     if isinstance(error, CommandError):
         return BAD_INPUT, one_line(error)
     # Late, as it takes a while and most runs end well.
+    from publicmoments.checks import raised_here
     from publicmoments.privacy.account import BudgetExceeded
 
     if isinstance(error, BudgetExceeded):
@@ -63,16 +65,10 @@ def explained(error: Exception) -> tuple[int, str]:
         where = "" if error.filename is None else f"{error.filename}: "
         return BAD_INPUT, f"{where}{error.strerror}"
     if isinstance(error, TypeError | ValueError | OSError | ImportError):
-        if _raised_here(error):
+        if error.__traceback__ is None or raised_here(error):
             return BAD_INPUT, one_line(error)
         return BAD_INPUT, f"the input could not be used {_place(error)}; check the files"
     return DEFECT, f"an error of the program {_place(error)}; please report it"
-
-
-def _raised_here(error: Exception) -> bool:
-    """Whether code of this package raised an error."""
-    modules = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
-    return not modules or modules[-1].partition(".")[0] == __name__.partition(".")[0]
 
 
 def _place(error: Exception) -> str:

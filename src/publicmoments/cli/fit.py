@@ -154,8 +154,7 @@ def _fit(options: argparse.Namespace, screen: Screen) -> None:
         **({} if classes is None else {"classes": classes}),
         **shared,
     )
-    with table.explaining(chosen.numbers):
-        _fitted(model, table.dataset(chosen.numbers, chosen.words), chosen)
+    _fitted(model, table.rows(chosen.numbers, chosen.words), chosen)
     from publicmoments.models.storage import save_model
 
     # Saved before it is shown: the budget is spent by now.

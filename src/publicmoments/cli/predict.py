@@ -6,7 +6,6 @@ import argparse
 import csv
 import io
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from publicmoments.cli.failures import CommandError
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from publicmoments.cli.screen import Screen
 
 __all__ = ["add_to"]
-
-BATCH_ROWS = 65_536
-"""Rows that are predicted at a time."""
 
 
 def add_to(commands: Commands) -> None:
@@ -58,9 +54,8 @@ def _predict(options: argparse.Namespace, screen: Screen) -> None:
     numbers = list(dict.fromkeys([*features, *([] if exposure is None else [exposure])]))
     table.refuse_missing([] if exposure is None else [exposure], "--exposure")
     rows: list[list[Any]] = []
-    with table.explaining(numbers):
-        for batch in _batches(table, numbers):
-            rows.extend(_lines(model, batch, features, exposure, options.level))
+    for batch in table.batches(numbers):
+        rows.extend(_lines(model, batch, features, exposure, options.level))
     if output is None:
         if not screen.as_json:
             sys.stdout.write(_csv(columns, rows))
@@ -83,20 +78,6 @@ def _features(model: Any, table: TableFile, path: str) -> list[str]:
             f"names, and nothing else; got {len(table.names)} columns"
         )
     return list(table.names)
-
-
-def _batches(table: TableFile, numbers: list[str]) -> Iterator[Any]:
-    """Arrow tables of some rows each, in order."""
-    import pyarrow as pa
-
-    try:
-        for batch in table.dataset(numbers).to_batches(batch_size=BATCH_ROWS):
-            if batch.num_rows:
-                yield pa.Table.from_batches([batch])
-        return
-    except pa.ArrowInvalid:
-        pass
-    raise CommandError(f"{table.path} cannot be read as a table; check the file")
 
 
 def _columns(model: Any) -> list[str]:

@@ -110,14 +110,13 @@ def _release(options: argparse.Namespace, screen: Screen) -> None:
     from publicmoments import release_moments
 
     assert public is not None, "the option is required"
-    with table.explaining(chosen.numbers):
-        released = release_moments(
-            table.dataset(chosen.numbers),
-            privacy=privacy,
-            public=public,
-            radius=options.radius,
-            **shared,
-        )
+    released = release_moments(
+        table.rows(chosen.numbers),
+        privacy=privacy,
+        public=public,
+        radius=options.radius,
+        **shared,
+    )
     released.save(output)
     _tell(released, output, screen)
 

@@ -1,11 +1,9 @@
-"""Tables that the user names: found, opened by Arrow, and explained where they cannot be read."""
+"""Tables that the user names: found, and opened by Arrow or as text."""
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +14,8 @@ from publicmoments.cli.parsing import nearest
 
 __all__ = ["TableFile", "open_table"]
 
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": ","}
-"""Suffixes of files that are read as text, and how their cells are separated by default."""
+BATCH_ROWS = 65_536
+"""Rows of Parquet that are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -48,92 +46,68 @@ class TableFile:
                     f"{nearest(name, self.names)}"
                 )
 
-    def dataset(self, numbers: Sequence[str], words: Sequence[str] = ()) -> Any:
+    def rows(self, numbers: Sequence[str], words: Sequence[str] = ()) -> Any:
         """
-        Open some columns as an Arrow dataset, which the estimators read piece by piece.
+        Open some columns as a source that the estimators read piece by piece.
 
         Parameters
         ----------
         numbers, words : sequence of str
             Columns that must hold numbers, and columns of labels. In a CSV file types are those
-            that are asked for here: none is guessed from private rows.
+            that are asked for here: none is guessed from rows.
 
         Returns
         -------
-        pyarrow.dataset.Dataset
+        pyarrow.dataset.Dataset or CsvFrame
         """
-        pa, arrow_csv, ds = _arrow("pyarrow", "pyarrow.csv", "pyarrow.dataset")
+        wanted = [*numbers, *words]
         if self.delimiter is None:
+            import pyarrow as pa
+
             opened = _parquet(self.path)
-            fields = [opened.schema.field(name) for name in (*numbers, *words)]
-            return opened.replace_schema(pa.schema(fields))
-        types = dict.fromkeys(numbers, pa.float64()) | dict.fromkeys(words, pa.string())
-        format_ = ds.CsvFileFormat(
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=self.delimiter,
-                # Columns of free text, which are not read, may hold line breaks.
-                newlines_in_values=True,
-            ),
-            convert_options=arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=True),
+            return opened.replace_schema(pa.schema([opened.schema.field(one) for one in wanted]))
+        from publicmoments.sources.csv import open_csv
+
+        return open_csv(self.path, self.delimiter).only(wanted).as_words(words)
+
+    def batches(self, numbers: Sequence[str], words: Sequence[str] = ()) -> Iterator[Any]:
+        """Arrow tables of some rows each, in order; for public rows and rows to predict from."""
+        from publicmoments.sources.asking import asked_each
+        from publicmoments.sources.extras import needed
+
+        pa, rows = needed("pyarrow", "arrow"), self.rows(numbers, words)
+        parquet = self.delimiter is None
+        parts = (
+            asked_each(lambda: iter(rows.to_batches(batch_size=BATCH_ROWS)), [*numbers, *words])
+            if parquet
+            else rows.pieces()
         )
-        return ds.dataset(str(self.path), format=format_, schema=pa.schema(list(types.items())))
+        for batch in parts:
+            if batch.num_rows:
+                if not parquet:
+                    self._refuse_text(batch, numbers)
+                yield pa.Table.from_batches([batch])
 
     def read(self, numbers: Sequence[str], words: Sequence[str] = ()) -> Any:
-        """Read some columns into an Arrow table; for public rows and rows to predict from."""
-        (pa,) = _arrow("pyarrow")
-        with self.explaining(numbers):
-            try:
-                return self.dataset(numbers, words).to_table()
-            except pa.ArrowInvalid:
-                pass
-            raise CommandError(f"{self.path} cannot be read as a table; check the file")
+        """Read some columns into an Arrow table."""
+        import pyarrow as pa
 
-    @contextmanager
-    def explaining(self, numbers: Sequence[str]) -> Iterator[None]:
-        """
-        Explain why numbers could not be read from a CSV file, if they could not.
+        tables = list(self.batches(numbers, words))
+        if not tables:
+            raise CommandError(f"{self.path} has no rows")
+        return pa.concat_tables(tables)
 
-        Names of columns and counts of lines are told, never what a cell holds.
-        """
-        try:
-            yield
-            return
-        except (CommandError, TypeError, ValueError) as error:
-            trouble = self._trouble(numbers)
-            if trouble is None:
-                raise
-            # Another error may quote cells: it is not even context of the one that is raised.
-            del error
-        raise CommandError(f"{self.path}: {trouble}")
+    def _refuse_text(self, batch: Any, numbers: Sequence[str]) -> None:
+        """Refuse text in the place of numbers, which a CSV file gives as NaN."""
+        import pyarrow.compute as pc
 
-    def _trouble(self, numbers: Sequence[str]) -> str | None:
-        """Describe what a CSV file holds in the place of numbers."""
-        if self.delimiter is None:
-            return None
-        text, ragged = Counter[str](), 0
-        places = [(name, self.names.index(name)) for name in numbers]
-        nulls = _null_texts()
-        with self.path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-            lines = csv.reader(file, delimiter=self.delimiter)
-            next(lines, None)
-            for cells in lines:
-                if not cells:
-                    continue
-                if len(cells) != len(self.names):
-                    ragged += 1
-                    continue
-                text.update(
-                    name for name, k in places if cells[k] not in nulls and not _number(cells[k])
-                )
-        if ragged:
-            return (
-                f"{_lines(ragged)} another number of cells than the header, which has "
-                f"{len(self.names)}; mend them, or check --delimiter"
+        odd = [name for name in numbers if pc.any(pc.is_nan(batch.column(name))).as_py()]
+        if odd:
+            shown = ", ".join(f"column {name!r}" for name in odd)
+            raise CommandError(
+                f"{self.path}: numbers were expected in {shown}, and there is text; mend or --drop "
+                "the columns"
             )
-        if not text:
-            return None
-        columns = ", ".join(f"column {name!r} ({_lines(n)} text)" for name, n in text.items())
-        return f"numbers were expected in {columns}; mend or --drop the columns"
 
 
 def open_table(path: str, delimiter: str | None = None) -> TableFile:
@@ -151,9 +125,10 @@ def open_table(path: str, delimiter: str | None = None) -> TableFile:
     -------
     TableFile
     """
+    from publicmoments.sources.csv import DELIMITERS, open_csv
+
     found = existing(path)
-    suffix = found.suffix.lower()
-    if found.is_dir() or suffix not in DELIMITERS:
+    if found.is_dir() or found.suffix.lower() not in DELIMITERS:
         if delimiter is not None:
             raise CommandError(f"--delimiter is for CSV files, and {path} is read as Parquet")
         names = tuple(_parquet(found).schema.names)
@@ -161,20 +136,15 @@ def open_table(path: str, delimiter: str | None = None) -> TableFile:
         return TableFile(found, names, None)
     if delimiter is not None and len(delimiter) != 1:
         raise CommandError("--delimiter must be one character, such as ';'")
-    separator = delimiter or DELIMITERS[suffix]
-    return TableFile(found, _header(found, separator), separator)
-
-
-def _arrow(*modules: str) -> list[Any]:
-    """Import parts of Arrow, or say how to install it."""
-    from publicmoments.sources.extras import needed
-
-    return [needed(module, "arrow") for module in modules]
+    opened = open_csv(found, delimiter)
+    return TableFile(found, opened.names, opened.delimiter)
 
 
 def _parquet(path: Path) -> Any:
     """Open Parquet; Arrow's own words may quote the file."""
-    pa, ds = _arrow("pyarrow", "pyarrow.dataset")
+    from publicmoments.sources.extras import needed
+
+    pa, ds = needed("pyarrow", "arrow"), needed("pyarrow.dataset", "arrow")
     if path.is_dir() and not any(path.rglob("*.parquet")):
         raise CommandError(f"{path} is a folder without Parquet files; check the path")
     try:
@@ -184,27 +154,6 @@ def _parquet(path: Path) -> Any:
     raise CommandError(f"{path} cannot be read as Parquet; name a CSV file .csv, or check the file")
 
 
-def _header(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Read the names of the columns of a CSV file."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            line = file.readline()
-    except UnicodeDecodeError:
-        raise CommandError(f"{path} must be text in UTF-8; convert it first") from None
-    if not line.strip():
-        raise CommandError(f"{path} must begin with a line of column names, and is empty there")
-    names = tuple(next(csv.reader([line], delimiter=delimiter)))
-    if len(names) == 1:
-        for other in ";,\t|":
-            if len(next(csv.reader([line], delimiter=other))) > 1:
-                raise CommandError(
-                    f"{path} has one column when separated by {delimiter!r}, and several by "
-                    f"{other!r}; pass --delimiter {other!r}"
-                )
-    _refuse_duplicates(names, str(path))
-    return names
-
-
 def _refuse_duplicates(names: Sequence[str], path: str) -> None:
     """Refuse a table whose columns cannot be told apart."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
@@ -212,25 +161,3 @@ def _refuse_duplicates(names: Sequence[str], path: str) -> None:
         raise CommandError(
             f"{path} has more than one column named {', '.join(map(repr, repeated))}; rename them"
         )
-
-
-def _null_texts() -> frozenset[str]:
-    """Cells that Arrow reads as missing."""
-    (arrow_csv,) = _arrow("pyarrow.csv")
-    return frozenset(arrow_csv.ConvertOptions().null_values)
-
-
-def _number(cell: str) -> bool:
-    """Whether a cell holds a number, as Arrow reads them."""
-    if "_" in cell:
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _lines(count: int) -> str:
-    """Count lines that have something."""
-    return "1 line has" if count == 1 else f"{count} lines have"

@@ -12,7 +12,7 @@ from publicmoments.engines import device, numpy_engine
 from publicmoments.engines.exact import ExactGram, ExactTotal
 from publicmoments.engines.numpy_engine import Kind
 from publicmoments.rows import PrivateRows, Recipe
-from publicmoments.sources import Frame
+from publicmoments.sources import Frame, located
 
 __all__ = ["PieceSum", "sum_gram", "sum_total"]
 
@@ -98,7 +98,7 @@ def _over_pieces(
 ) -> NDArray[np.int64]:
     """Add up what the pieces of a frame reduce to."""
     work = PieceSum(rows, recipe, kind, threads or frame.threads)
-    sums = frame.map_add(work)
+    sums = located(lambda: frame.map_add(work), frame)
     if sums.shape != (work.size,) or not sums[-1] == rows.n_rows == recipe.n_rows:
         raise ValueError(
             f"the table must have the same {rows.n_rows} rows whenever it is read, got another "

@@ -67,7 +67,8 @@ def add_up(rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> NDArra
     **Numerics.** Another device whitens with other last bits, which may move a rare entry to the
     next integer; neither bound nor privacy rests on them.
     """
-    return _Pass(rows, recipe, kind).total()
+    with np.errstate(all="ignore"):
+        return _Pass(rows, recipe, kind).total()
 
 
 class _Pass:
@@ -159,7 +160,7 @@ class _Pass:
         """Responses of a block, on the device."""
         xp, count = self.xp, stop - start
         if self.responses is None:
-            given = self.here(self.rows.responses.block(start, stop))
+            given = self.here(self.rows.response_rows(start, stop))
         else:
             given = xp.astype(self.responses[start:stop, :], xp.float64, copy=False)
         if count == self.block_rows:
@@ -175,11 +176,10 @@ class _Pass:
         if self.fused is not None:
             return mixed, self.fused(mixed, self.response_block(start, stop))
         bound = self.ridge_rows if isinstance(recipe, RowRecipe) else self.scaled_rows
-        with np.errstate(all="ignore"):
-            scaled, squared = bound(mixed, start, stop)
-            bounded = xp.round(scaled)
-            norm = xp.linalg.vector_norm(bounded, axis=1)
-            return bounded, (norm <= math.sqrt(self.most)) & (squared < LONGEST**2)
+        scaled, squared = bound(mixed, start, stop)
+        bounded = xp.round(scaled)
+        norm = xp.linalg.vector_norm(bounded, axis=1)
+        return bounded, (norm <= math.sqrt(self.most)) & (squared < LONGEST**2)
 
     def ridge_rows(self, mixed: Any, start: int, stop: int) -> tuple[Any, Any]:
         """Rows in grid units, not yet rounded, and their squared lengths before any bound."""
@@ -211,10 +211,13 @@ class _Pass:
         """What rows are multiplied by, of shape (rows, k), worked out on the host."""
         assert isinstance(self.recipe, ScaledRecipe), "other recipes have no factors"
         responses = np.zeros((self.rows.n_responses, self.block_rows))
-        responses[:, : stop - start] = self.rows.responses.block(start, stop).T
+        responses[:, : stop - start] = self.rows.response_rows(start, stop).T
         kept = np.minimum(1.0, self.recipe.radius / length)
         lengths = WhitenedRows(np.empty((0, len(length))), length, kept, np.ones(len(length)))
-        return self.recipe.multipliers(np.array(predictor.T), lengths, responses).T
+        factors = self.recipe.multipliers(np.array(predictor.T), lengths, responses)
+        # A factor may be a number where a response is none, as that of a missing label is.
+        factors[:, ~np.isfinite(responses).all(axis=0)] = np.nan
+        return factors.T
 
     def reduced(self, bounded: Any) -> list[Any]:
         """What a block adds to the sum, in strips."""
@@ -247,7 +250,7 @@ class _Pass:
         """Sum over the rows that were left out."""
         where = self.xp.asarray(odd, device=self.device)
         features = as_table(to_host(self.xp.take(self.table, where, axis=0)))
-        values = np.concatenate([self.rows.responses.block(i, i + 1) for i in odd.tolist()])
+        values = np.concatenate([self.rows.response_rows(i, i + 1) for i in odd.tolist()])
         few = PrivateRows(
             features, as_responses(values), self.rows.fit_intercept, self.rows.ignore_invalid
         )

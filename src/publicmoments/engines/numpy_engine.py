@@ -119,19 +119,19 @@ class _Desk:
             self.products = np.empty((parts, len(self.precise), p))
 
     def integers(self, start: int, stop: int) -> Block:
-        """Integer rows ``start`` to ``stop``."""
-        self.read(start, stop)
-        bounded = self.recipe.integers(self.design, self.responses, out=self.bounded)
-        if bounded is None:
-            divisors = self.read_with_care(start, stop)
-            bounded = self.recipe.integers(self.design, self.responses, divisors, self.bounded)
+        """Integer rows ``start`` to ``stop``; no cell makes NumPy warn."""
+        with np.errstate(all="ignore"):
+            self.read(start, stop)
+            bounded = self.recipe.integers(self.design, self.responses, out=self.bounded)
+            if bounded is None:
+                divisors = self.read_with_care(start, stop)
+                bounded = self.recipe.integers(self.design, self.responses, divisors, self.bounded)
         assert bounded is not None, "rows that have been looked at are never refused"
         return bounded
 
     def read(self, start: int, stop: int) -> None:
         """Read rows as they are."""
-        with np.errstate(over="ignore"):
-            self.rows.fill(self.design, self.responses, start, stop)
+        self.rows.fill(self.design, self.responses, start, stop)
 
     def read_with_care(self, start: int, stop: int) -> Array:
         """
@@ -213,9 +213,10 @@ def _only_block(desk: _Desk, recipe: ScaledRecipe) -> Block:
     An iterative fit sums such a table hundreds of times with other coefficients and nothing else.
     """
     ready = _READY.get(desk.rows)
-    if ready is None or not ready.serves(recipe, desk.design.shape[1]):
-        ready = _READY[desk.rows] = _made_ready(desk, recipe)
-    return recipe.multiplied(ready.whitened, ready.responses, desk.bounded)
+    with np.errstate(all="ignore"):
+        if ready is None or not ready.serves(recipe, desk.design.shape[1]):
+            ready = _READY[desk.rows] = _made_ready(desk, recipe)
+        return recipe.multiplied(ready.whitened, ready.responses, desk.bounded)
 
 
 def _made_ready(desk: _Desk, recipe: ScaledRecipe) -> _Ready:

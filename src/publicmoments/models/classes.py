@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-__all__ = ["BinaryPrediction", "checked_classes"]
+__all__ = ["BinaryPrediction", "checked_classes", "label_words"]
 
 Array = NDArray[np.float64]
 
@@ -30,6 +30,11 @@ def checked_classes(classes: object, *, exactly: int | None = None) -> tuple[Any
     if len(labels) < 2 or len(set(labels)) != len(labels):
         raise ValueError(f"classes must be at least two different labels, got classes={labels!r}")
     return labels
+
+
+def label_words(classes: Sequence[Any]) -> tuple[str, ...]:
+    """Parameters that hold words, if the classes do: in files without types labels are read so."""
+    return ("y",) if any(isinstance(label, str) for label in classes) else ()
 
 
 class BinaryPrediction:

@@ -70,10 +70,13 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             )
         return checked_budget(self.privacy)
 
-    def _by_name(self, X: Any, *, several: bool = False, **given: Any) -> tuple[Any, ...]:
+    def _by_name(
+        self, X: Any, *, several: bool = False, words: Sequence[str] = (), **given: Any
+    ) -> tuple[Any, ...]:
         """Split X into features and the columns that are called by name; see `by_name`."""
         public: PublicMoments | None = getattr(self, "public", None)
-        return by_name(X, None if public is None else public.columns, several=several, **given)
+        wanted = None if public is None else public.columns
+        return by_name(X, wanted, several=several, words=words, **given)
 
     def _account(
         self, total: GDP, privacy: Budget, source: NoiseSource

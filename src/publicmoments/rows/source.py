@@ -34,9 +34,9 @@ class PrivateRows:
     fit_intercept : bool
         Whether blocks get a column of ones.
     ignore_invalid : bool
-        What to do with rows that hold NaN or infinity: True turns each into a row of zeros, so
-        that whether there are any stays hidden in the noise; False refuses the table, which tells
-        whoever sees the error that there are some.
+        What to do with rows that hold NaN, infinity, or cells that are of no use: True turns each
+        into a row of zeros, so that whether there are any stays hidden in the noise; False refuses
+        the table, which tells whoever sees the error that there are some.
     """
 
     features: Table = field(repr=False)
@@ -90,11 +90,19 @@ class PrivateRows:
         they are; see `settled`.
         """
         d, count = self.features.n_columns, stop - start
-        design[:d, :count] = self.features.block(start, stop).T
+        design[:d, :count] = self._read(self.features, start, stop).T
         design[d:, :count] = 1.0
         design[:, count:] = 0.0
-        responses[:, :count] = self.responses.block(start, stop).T
+        responses[:, :count] = self.response_rows(start, stop).T
         responses[:, count:] = 0.0
+
+    def response_rows(self, start: int, stop: int) -> Array:
+        """Responses of rows ``start`` to ``stop``, as they are."""
+        return self._read(self.responses, start, stop)
+
+    def _read(self, table: Table, start: int, stop: int) -> Array:
+        """Read rows; cells that are of no use are refused, or NaN where such rows are ignored."""
+        return table.read(start, stop, strict=not self.ignore_invalid)
 
     def settled(self, start: int, stop: int, block_rows: int) -> tuple[Array, Array]:
         """Return the same in float64, rows with NaN or infinity being refused or zero."""
@@ -116,6 +124,7 @@ class PrivateRows:
                 labels = [str(j) if table.columns is None else table.columns[j] for j in which]
                 places.append(f"{name} (column {', '.join(labels)})")
         return (
-            f"Input contains NaN or infinity: {' and '.join(places)}; drop or fill such rows, or "
-            'pass on_invalid="ignore" to count each of them as a row of zeros'
+            f"Input contains NaN or infinity: {' and '.join(places)}; drop or fill such rows, and "
+            'those with text among numbers, or pass on_invalid="ignore" to count each of them as a '
+            "row of zeros"
         )

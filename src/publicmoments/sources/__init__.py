@@ -5,7 +5,8 @@ thing to do with them, which is to turn each piece into integers and add those u
 are is the affair of `publicmoments.engines`; the pieces never leave where they are.
 """
 
+from publicmoments.sources.asking import located
 from publicmoments.sources.frame import Columns, Frame, Work
 from publicmoments.sources.opening import open_arrays, open_frame, pick
 
-__all__ = ["Columns", "Frame", "Work", "open_arrays", "open_frame", "pick"]
+__all__ = ["Columns", "Frame", "Work", "located", "open_arrays", "open_frame", "pick"]

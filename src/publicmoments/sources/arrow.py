@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.blocks import rows_at_once
+from publicmoments.sources.asking import asked, asked_each
+from publicmoments.sources.csv import open_csv
 from publicmoments.sources.extras import needed
 from publicmoments.sources.frame import Frame, Work
 from publicmoments.sources.kinds import ColumnType, arrow_type, polars_type
 from publicmoments.sources.local import add_pieces
-from publicmoments.sources.spool import Spool
+from publicmoments.sources.spool import Spool, piece_rows
 
-__all__ = ["DatasetFrame", "StreamFrame", "open_arrow", "open_lazy", "open_path", "piece_rows"]
-
-MOST_CELLS = 2**21
-"""Cells that a piece has at most: 16 MiB in float64."""
-
-LEAST_ROWS = 2**10
-"""Rows that a piece has in any case."""
+__all__ = ["DatasetFrame", "StreamFrame", "open_arrow", "open_lazy", "open_path"]
 
 READ_BYTES = 2**16
 """Bytes of a column that are read from a file at a time."""
 
-Answer = TypeVar("Answer")
 Batches = Callable[[Sequence[str]], Iterable[Any]]
 
 
@@ -37,8 +32,10 @@ def open_path(path: str) -> Frame:
     """Open a Parquet file, a folder of such files, partitioned or not, or a CSV file."""
     dataset = needed("pyarrow.dataset", "arrow").dataset
     if path.lower().endswith(".csv"):
-        return _csv_frame(path)
-    opened = _unquoted(lambda: dataset(path, format="parquet", partitioning="hive"))
+        return open_csv(path)
+    if "://" not in path and not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    opened = asked(lambda: dataset(path, format="parquet", partitioning="hive"), [path])
     return DatasetFrame(opened, tuple(opened.schema.names))
 
 
@@ -53,7 +50,7 @@ def open_arrow(data: Any) -> Frame | None:
         types = _arrow_types(data.schema)
         return StreamFrame(types, lambda names: (batch.select(names) for batch in data))
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "project"):
-        schema = pa.RecordBatchReader.from_stream(data.limit(0)).schema
+        schema = asked(lambda: pa.RecordBatchReader.from_stream(data.limit(0)).schema, ["*"])
         return StreamFrame(_arrow_types(schema), lambda names: _relation_batches(data, names))
     return None
 
@@ -61,14 +58,9 @@ def open_arrow(data: Any) -> Frame | None:
 def open_lazy(data: Any) -> Frame:
     """Open a polars LazyFrame."""
     needed("pyarrow", "arrow")
-    types = [(name, polars_type(name, dtype)) for name, dtype in data.collect_schema().items()]
+    schema = asked(data.collect_schema, ["*"])
+    types = [(name, polars_type(name, dtype)) for name, dtype in schema.items()]
     return StreamFrame(tuple(types), lambda names: _lazy_batches(data, names))
-
-
-def piece_rows(n_columns: int) -> int:
-    """Rows of a piece with so many columns: a block for each processor, an intercept included."""
-    blocks = rows_at_once(n_columns + 1) * (os.cpu_count() or 1)
-    return max(min(blocks, MOST_CELLS // max(n_columns, 1)), LEAST_ROWS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +89,13 @@ class DatasetFrame:
         """Number of rows, of which Parquet files keep a record."""
         files = _parquet_files(self.dataset)
         if files is None:
-            return int(_unquoted(self.dataset.count_rows))
-        return int(
-            _unquoted(lambda: sum(group.num_rows for file in files for group in file.row_groups))
-        )
+            return int(asked(self.dataset.count_rows, self.names))
+        groups = (group for file in files for group in file.row_groups)
+        return int(asked(lambda: sum(group.num_rows for group in groups), self.names))
 
     def map_add(self, work: Work) -> NDArray[np.int64]:
         """Read the dataset once; see `Frame.map_add`."""
-        return add_pieces(_batches_unquoted(self._batches), work, self.n_rows)
+        return add_pieces(_released(asked_each(self._batches, self.names)), work, self.n_rows)
 
     def _batches(self) -> Iterator[Any]:
         """Record batches of the wanted columns, by a road that does not hold whole row groups."""
@@ -160,8 +151,8 @@ class StreamFrame:
     @cached_property
     def _spool(self) -> Spool:
         """The rows, kept where they can be read again."""
-        stream = _batches_unquoted(lambda: iter(self.batches(list(self.names))))
-        return Spool.of(stream, piece_rows(len(self.names)))
+        stream = asked_each(lambda: iter(self.batches(list(self.names))), self.names)
+        return Spool.of(_released(stream), piece_rows(len(self.names)))
 
 
 def _arrow_types(schema: Any) -> tuple[tuple[str, ColumnType], ...]:
@@ -243,64 +234,16 @@ def _completed(batch: Any, schema: Any, names: tuple[str, ...], folders: dict[st
     return pa.RecordBatch.from_arrays(arrays, names=list(names))
 
 
-# CSV
-
-
-def _csv_frame(path: str) -> Frame:
-    """
-    Open a CSV file, whose types Arrow infers from its beginning.
-
-    Columns that begin with integers are read as floats: fractions may follow.
-    """
-    csv, ds = needed("pyarrow.csv", "arrow"), needed("pyarrow.dataset", "arrow")
-    pa = needed("pyarrow", "arrow")
-    opened = _unquoted(lambda: ds.dataset(path, format="csv"))
-    numbers = {
-        column.name: pa.float64()
-        for column in opened.schema
-        if pa.types.is_integer(column.type) or pa.types.is_null(column.type)
-    }
-    schema = pa.schema([(c.name, numbers.get(c.name, c.type)) for c in opened.schema])
-    format_ = ds.CsvFileFormat(convert_options=csv.ConvertOptions(strings_can_be_null=True))
-    return DatasetFrame(ds.dataset(path, format=format_, schema=schema), tuple(schema.names))
-
-
-# Messages
-
-
-def _unquoted(read: Callable[[], Answer]) -> Answer:
-    """Read; Arrow's own messages quote cells, so that ours says less."""
-    import pyarrow as pa
-
-    try:
-        return read()
-    except pa.ArrowInvalid:
-        pass
-    # Raised outside the handler, so that the original is not even context.
-    raise ValueError(_UNREADABLE)
-
-
-def _batches_unquoted(batches: Callable[[], Iterator[Any]]) -> Generator[Any]:
-    """Yield batches; where Arrow cannot read one, say so without its message."""
+def _released(batches: Generator[Any]) -> Generator[Any]:
+    """Yield batches, and give memory back that Arrow holds for others."""
     import pyarrow as pa
 
     pool = pa.default_memory_pool()
     try:
-        for batch in batches():
+        for batch in batches:
             yield batch
             # Or else pages that were decoded long ago would fill more memory than pieces do.
             pool.release_unused()
-        return
-    except pa.ArrowInvalid:
-        pass
     finally:
         # The next pass reads in another thread, which would not use what this one leaves behind.
         pool.release_unused()
-    raise ValueError(_UNREADABLE)
-
-
-_UNREADABLE = (
-    "Arrow could not read the table: cells do not fit the types of their columns, or the file is "
-    "damaged; for CSV, where types come from the first rows, write Parquet, or pass a "
-    "pyarrow.dataset with the types stated"
-)

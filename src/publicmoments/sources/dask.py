@@ -11,6 +11,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from publicmoments.sources.asking import asked
 from publicmoments.sources.extras import needed
 from publicmoments.sources.frame import Result, Work, added, guarded, settled
 from publicmoments.sources.kinds import ColumnType, pandas_type
@@ -38,7 +39,8 @@ class DaskFrame:
 
     def types(self, names: Sequence[str]) -> tuple[ColumnType, ...]:
         """Types of some columns."""
-        return tuple(pandas_type(name, self.frame.dtypes[name]) for name in names)
+        dtypes = asked(lambda: self.frame.dtypes, names)
+        return tuple(pandas_type(name, dtypes[name]) for name in names)
 
     def only(self, names: Sequence[str]) -> DaskFrame:
         """Return the same rows with those columns alone."""
@@ -47,14 +49,14 @@ class DaskFrame:
     @cached_property
     def n_rows(self) -> int:
         """Number of rows; one computation."""
-        return len(self.frame)
+        return asked(lambda: len(self.frame), self.names)
 
     def map_add(self, work: Work) -> NDArray[np.int64]:
         """Sum partitions where they are; see `Frame.map_add`."""
         sums = self.frame.map_partitions(
             _piece_sum, _shared(work), meta=(None, object), enforce_metadata=False
         )
-        return _total(sums.to_delayed())
+        return _total(sums.to_delayed(), self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,7 @@ class DaskArrays:
             dtype=object,
             meta=np.empty(0, dtype=object),
         )
-        return _total(sums.to_delayed())
+        return _total(sums.to_delayed(), self.names)
 
 
 def _check_beside(X: Any, array: Any, first: str, name: str) -> None:
@@ -164,11 +166,11 @@ def _shared(work: Work) -> Any:
     return dask.delayed(work, name=f"publicmoments-work-{uuid4().hex}", traverse=False)
 
 
-def _total(sums: Any) -> NDArray[np.int64]:
+def _total(sums: Any, names: Sequence[str]) -> NDArray[np.int64]:
     """Add sums in a tree, and bring the last one home."""
     dask = needed("dask", "dask")
     add = dask.delayed(added, pure=False, traverse=True)
     level = list(np.ravel(sums))
     while len(level) > 1:
         level = [add(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]
-    return settled(level[0].compute())
+    return settled(asked(level[0].compute, names))

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from publicmoments.checks import raised_here
 from publicmoments.sources.kinds import ColumnType
 
 __all__ = ["Columns", "Frame", "Refusal", "Result", "Work", "added", "guarded", "settled"]
@@ -102,17 +103,22 @@ class Refusal:
 
 Result: TypeAlias = NDArray[np.int64] | Refusal
 
+UNEXPECTED = (
+    "summing a piece of the table failed; look at the source, and at the versions of publicmoments "
+    "and NumPy on the workers"
+)
+"""What is told of an error that is none of ours: the same whatever the rows."""
+
 
 def guarded(work: Work, piece: Any) -> Result:
     """Work on a piece, and return what goes wrong in place of raising it."""
     try:
         return work(piece)
-    except (TypeError, ValueError) as error:
-        if error.args == (str(error),):
+    except Exception as error:
+        if raised_here(error) and isinstance(error, TypeError | ValueError):
             return Refusal(type(error), str(error))
-        return Refusal(RuntimeError, _unexpected(error))
-    except Exception as error:  # whatever it is, its message was not written with care
-        return Refusal(RuntimeError, _unexpected(error))
+        # Whatever it is, its message was not written with care.
+        return Refusal(RuntimeError, UNEXPECTED)
 
 
 def added(results: Sequence[Result]) -> Result:
@@ -128,11 +134,3 @@ def settled(result: Result) -> NDArray[np.int64]:
     if isinstance(result, Refusal):
         raise result.kind(result.message)
     return result
-
-
-def _unexpected(error: Exception) -> str:
-    """Say that a piece could not be summed, without the words of whoever raised it."""
-    return (
-        f"summing a piece of the table failed with {type(error).__name__}; look at the source, and "
-        "at the versions of publicmoments and NumPy on the workers"
-    )

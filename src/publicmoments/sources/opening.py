@@ -53,6 +53,9 @@ Dask DataFrame or Spark DataFrame
             from publicmoments.sources.spark import open_spark
 
             return open_spark(data)
+        case "publicmoments" if kind == "CsvFrame":
+            opened: Frame = data
+            return opened
     if isinstance(data, str | os.PathLike):
         from publicmoments.sources.arrow import open_path
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from publicmoments.sources.asking import asked
 from publicmoments.sources.extras import needed
 from publicmoments.sources.frame import Frame, Result, Work, added, guarded, settled
 from publicmoments.sources.kinds import ColumnType, spark_type
@@ -47,7 +48,8 @@ class SparkFrame:
 
     def types(self, names: Sequence[str]) -> tuple[ColumnType, ...]:
         """Types of some columns."""
-        return tuple(spark_type(name, self.frame.schema[name].dataType) for name in names)
+        schema = asked(lambda: self.frame.schema, names)
+        return tuple(spark_type(name, schema[name].dataType) for name in names)
 
     def only(self, names: Sequence[str]) -> SparkFrame:
         """Return the same rows with those columns alone."""
@@ -57,12 +59,12 @@ class SparkFrame:
     @cached_property
     def n_rows(self) -> int:
         """Number of rows; one job."""
-        return int(self.frame.count())
+        return int(asked(self.frame.count, self.names))
 
     def map_add(self, work: Work) -> NDArray[np.int64]:
         """Sum partitions where they are; see `Frame.map_add`."""
         sums = self.frame.mapInArrow(_PartitionSum(work), "result binary")
-        return settled(sums.rdd.map(_result).treeReduce(_both))
+        return settled(asked(lambda: sums.rdd.map(_result).treeReduce(_both), self.names))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-__all__ = ["Spool"]
+from publicmoments.blocks import rows_at_once
+
+__all__ = ["Spool", "piece_rows"]
+
+MOST_CELLS = 2**21
+"""Cells that a piece has at most: 16 MiB in float64."""
+
+LEAST_ROWS = 2**10
+"""Rows that a piece has in any case."""
+
+
+def piece_rows(n_columns: int) -> int:
+    """Rows of a piece with so many columns: a block for each processor, an intercept included."""
+    blocks = rows_at_once(n_columns + 1) * (os.cpu_count() or 1)
+    return max(min(blocks, MOST_CELLS // max(n_columns, 1)), LEAST_ROWS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ Tables = tuple[Table, ...]
 
 def within(table: Table, allows: Callable[[Array], Any], range_: str, what: str) -> Table:
     """
-    Return a table that refuses values outside a range when they are read; NaN may pass.
+    Return a table without values outside a range: they are refused when read, or become NaN.
 
     Examples
     --------
@@ -103,12 +103,15 @@ class _Within:
     range: str
     what: str
 
-    def __call__(self, source: Tables, start: int, stop: int) -> Array:
+    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
         """Read rows."""
-        values = source[0].block(start, stop)
-        if not np.all(self.allows(values) | ~np.isfinite(values)):
+        values = source[0].read(start, stop, strict=strict)
+        within = np.asarray(self.allows(values) | ~np.isfinite(values))
+        if within.all():
+            return values
+        if strict:
             raise ValueError(f"{self.what} must hold {self.range} only; drop or mend other rows")
-        return values
+        return np.where(within, values, np.nan)
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,9 @@ class _Beside:
 
     transform: Callable[[Array], Array]
 
-    def __call__(self, source: Tables, start: int, stop: int) -> Array:
+    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
         """Read rows."""
-        left, right = (table.block(start, stop) for table in source)
+        left, right = (table.read(start, stop, strict=strict) for table in source)
         return np.concatenate([left, self.transform(right)], axis=1)
 
 
@@ -130,6 +133,6 @@ class _Filled:
     n_columns: int
     value: float
 
-    def __call__(self, source: Tables, start: int, stop: int) -> Array:
+    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
         """Read rows."""
         return np.full((stop - start, self.n_columns), self.value)

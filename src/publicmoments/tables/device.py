@@ -57,9 +57,13 @@ def to_host(array: Any) -> NDArray[Any]:
     library = type(array).__module__.partition(".")[0]
     if library == "cupy":
         return np.asarray(array.get())
-    return np.from_dlpack(array.cpu() if library == "torch" else array)
+    if library == "torch":
+        # Short floats that NumPy does not know.
+        short = str(array.dtype).endswith("bfloat16")
+        return np.asarray((array.double() if short else array).detach().cpu().numpy())
+    return np.from_dlpack(array)
 
 
-def _host_block(source: Any, start: int, stop: int) -> NDArray[np.float64]:
+def _host_block(source: Any, start: int, stop: int, strict: bool) -> NDArray[np.float64]:
     """Copy some rows to NumPy."""
     return np.asarray(to_host(source[start:stop, :]), dtype=np.float64)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.sources.kinds import arrow_type, pandas_type, polars_type
+from publicmoments.tables.cells import object_numbers
 from publicmoments.tables.names import (
-    listing,
     refuse_duplicates,
     refuse_types,
     require_cells,
@@ -20,6 +18,8 @@ from publicmoments.tables.names import (
 from publicmoments.tables.table import Reader, Table
 
 __all__ = ["array_table", "arrow_table", "pandas_table", "polars_table"]
+
+Array = NDArray[np.float64]
 
 
 def array_table(
@@ -37,12 +37,14 @@ def array_table(
     )
 
 
-def _array_block(array: NDArray[Any], start: int, stop: int) -> NDArray[np.float64]:
+def _array_block(array: NDArray[Any], start: int, stop: int, strict: bool) -> Array:
     """Convert a slice of an array; a float64 array is only sliced."""
     part = array[start:stop]
     if part.dtype == np.float64:
         return part
-    return converted(lambda: part.astype(np.float64), lambda: _bad_array_columns(part))
+    if part.dtype.kind == "O":
+        return object_numbers(part, [str(index) for index in range(part.shape[1])], strict)
+    return part.astype(np.float64)
 
 
 def pandas_table(frame: Any, what: str) -> Table:
@@ -51,24 +53,24 @@ def pandas_table(frame: Any, what: str) -> Table:
     return _frame_table(frame, tuple(frame.columns), _pandas_block, what)
 
 
-def _pandas_block(frame: Any, start: int, stop: int) -> NDArray[np.float64]:
+def _pandas_block(frame: Any, start: int, stop: int, strict: bool) -> Array:
     """Convert a slice of rows of a pandas DataFrame, missing values to NaN."""
     part = frame.iloc[start:stop]
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in part.dtypes):
         return np.asarray(part.to_numpy(dtype=np.float64))
     block = np.empty(part.shape, order="F")
     for index in range(part.shape[1]):
-        block[:, index] = _pandas_column(part, index)
+        block[:, index] = _pandas_column(part, index, strict)
     return block
 
 
-def _pandas_column(part: Any, index: int) -> NDArray[np.float64]:
+def _pandas_column(part: Any, index: int, strict: bool) -> Array:
     """Convert one column of a slice of a pandas DataFrame."""
     column = part.iloc[:, index]
-    return converted(
-        lambda: np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan)),
-        lambda: [str(part.columns[index])],
-    )
+    if column.dtype.kind == "O":
+        cells = np.asarray(column.to_numpy(dtype=object))[:, None]
+        return object_numbers(cells, [str(part.columns[index])], strict)[:, 0]
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def polars_table(frame: Any, what: str) -> Table:
@@ -77,13 +79,13 @@ def polars_table(frame: Any, what: str) -> Table:
     return _frame_table(frame, tuple(frame.columns), _polars_block, what)
 
 
-def _polars_block(frame: Any, start: int, stop: int) -> NDArray[np.float64]:
+def _polars_block(frame: Any, start: int, stop: int, strict: bool) -> Array:
     """Convert a slice of rows of a polars DataFrame, nulls to NaN."""
     part = frame.slice(start, stop - start)
     block = np.empty(part.shape, order="F")
     for index, column in enumerate(part.get_columns()):
         # Integers go through polars first: NumPy has no null.
-        block[:, index] = column.cast(float).to_numpy()
+        block[:, index] = column.cast(float, strict=False).to_numpy()
     return block
 
 
@@ -93,7 +95,7 @@ def arrow_table(data: Any, what: str) -> Table:
     return _frame_table(data, tuple(data.schema.names), _arrow_block, what)
 
 
-def _arrow_block(data: Any, start: int, stop: int) -> NDArray[np.float64]:
+def _arrow_block(data: Any, start: int, stop: int, strict: bool) -> Array:
     """Convert a slice of rows of Arrow columns, nulls to NaN."""
     part = data.slice(start, stop - start)
     block = np.empty((part.num_rows, part.num_columns), order="F")
@@ -102,7 +104,7 @@ def _arrow_block(data: Any, start: int, stop: int) -> NDArray[np.float64]:
     return block
 
 
-def _arrow_column(part: Any, index: int) -> NDArray[np.float64]:
+def _arrow_column(part: Any, index: int) -> Array:
     """Convert one column of a slice of Arrow columns."""
     import pyarrow as pa
 
@@ -126,27 +128,3 @@ def _frame_table(frame: Any, names: tuple[Any, ...], reader: Reader, what: str) 
     if columns is not None:
         refuse_duplicates(columns, what)
     return Table(n_rows=n_rows, n_columns=n_columns, columns=columns, source=frame, reader=reader)
-
-
-def converted(
-    convert: Callable[[], NDArray[np.float64]], culprits: Callable[[], list[str]]
-) -> NDArray[np.float64]:
-    """Convert cells to float64; on failure say where, without quoting a cell."""
-    with suppress(TypeError, ValueError, OverflowError):
-        return convert()
-    # Raised outside the handler: NumPy's own exception quotes the cell, so it is not even context.
-    raise TypeError(
-        "float() argument must be a string or a real number: cells of column(s) "
-        f"{listing(culprits())} do not convert to float; encode them as numbers"
-    )
-
-
-def _bad_array_columns(part: NDArray[Any]) -> list[str]:
-    """Find the columns of an object array that do not convert."""
-    bad = []
-    for index in range(part.shape[1]):
-        try:
-            part[:, index].astype(np.float64)
-        except (TypeError, ValueError, OverflowError):
-            bad.append(str(index))
-    return bad

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from publicmoments.sources import Columns, Frame, open_arrays, open_frame
+from publicmoments.sources.csv import CsvFrame
 from publicmoments.sources.opening import library
 from publicmoments.tables.names import listing, refuse_duplicates, string_names
 
@@ -19,6 +20,7 @@ def by_name(
     *,
     several: bool = False,
     what: str = "X",
+    words: Collection[str] = (),
     **given: Any,
 ) -> tuple[Any, ...]:
     """
@@ -34,6 +36,8 @@ def by_name(
         Whether a list of names stands for several columns.
     what : str
         Name of the table's parameter, used in error messages.
+    words : collection of str
+        Parameters whose columns hold words, in files that have no types.
     **given : object
         The other arguments with one entry per row, by parameter: columns of ``X`` by name, or data
         of their own; None where there are none.
@@ -68,7 +72,7 @@ def by_name(
         )
     frame = open_frame(X)
     if frame is not None:
-        return _from_frame(frame, wanted, given, called, what)
+        return _from_frame(_with_words(frame, words, called), wanted, given, called, what)
     _refuse_names(X, called, what)
     return (X, *given.values())
 
@@ -119,6 +123,13 @@ def _from_frame(
     frame = frame.only(list(dict.fromkeys(needed)))
     others = [None if key is None else _columns(frame, key) for key in called.values()]
     return (_columns(frame, tuple(features)), *others)
+
+
+def _with_words(frame: Frame, words: Collection[str], called: Mapping[str, Any]) -> Frame:
+    """Tell a file without types which columns hold words; others know it themselves."""
+    if not isinstance(frame, CsvFrame):
+        return frame
+    return frame.as_words([called[key] for key in words if isinstance(called[key], str)])
 
 
 def _columns(frame: Frame, key: str | tuple[str, ...]) -> Columns:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.sources import Columns
+from publicmoments.sources import Columns, located
 from publicmoments.sources.opening import library
 from publicmoments.tables.device import device_table, on_device
 from publicmoments.tables.frames import array_table, arrow_table, pandas_table, polars_table
@@ -135,7 +135,8 @@ def _columns_table(columns: Columns, read: Callable[..., Table], what: str) -> T
 def elsewhere(columns: Columns, read: Callable[[Any], Table], what: str) -> Table:
     """Stand for columns that are read from the pieces of a frame."""
     assert columns.frame is not None, "a frame is at home where tables are made"
-    n_rows, n_columns = columns.frame.n_rows, len(columns.types)
+    frame, n_columns = columns.frame, len(columns.types)
+    n_rows = located(lambda: frame.n_rows, frame)
     require_cells(n_rows, n_columns, what)
     return Table(
         n_rows=n_rows,
@@ -167,9 +168,12 @@ def refuse_unreadable(data: Any, what: str) -> None:
 def _as_array(data: Any, what: str) -> NDArray[Any]:
     """View the input as an array of numbers, its cells not yet converted."""
     array = None
+    listed = isinstance(data, list | tuple)
     with suppress(Exception):
-        array = np.asarray(data)
-    if array is None:
+        # A list has no type, and none is guessed: a word among numbers would change them all.
+        array = np.asarray(data, dtype=object) if listed else np.asarray(data)
+    ragged = listed and array is not None and array.ndim == 1 and any(map(_is_row, data))
+    if array is None or ragged:
         # Raised outside the handler: the original exception may quote cells.
         raise ValueError(
             f"{what} must be a rectangular array of numbers, got a {type(data).__name__} that "
@@ -184,6 +188,11 @@ def _as_array(data: Any, what: str) -> NDArray[Any]:
             f"{what} must hold numbers, got dtype {array.dtype}; encode it as numbers first"
         )
     return array
+
+
+def _is_row(item: Any) -> bool:
+    """Whether an item of a list is a row of a table and no cell."""
+    return isinstance(item, list | tuple | np.ndarray)
 
 
 def _require_two_dimensions(array: NDArray[Any], what: str) -> None:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from publicmoments.checks import raised_here
 from publicmoments.sources import Columns, Frame, pick
 
 __all__ = ["Elsewhere", "Reader", "Table", "read_elsewhere"]
 
-Reader: TypeAlias = Callable[[Any, int, int], NDArray[np.float64]]
+Array = NDArray[np.float64]
+
+
+class Reader(Protocol):
+    """How rows of a source become numbers."""
+
+    def __call__(self, source: Any, start: int, stop: int, strict: bool, /) -> Array:
+        """
+        Convert rows to float64: missing cells to NaN.
+
+        Cells that are of no use are NaN too, unless strict: then they are refused by name. A row
+        becomes the same numbers in whatever company it is read.
+        """
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +45,8 @@ class Table:
     source : object
         What the user passed, tables that this one is made from, or columns that are read elsewhere.
         Never shown in the representation.
-    reader : callable
-        ``reader(source, start, stop)`` converts those rows to float64.
+    reader : Reader
+        ``reader(source, start, stop, strict)`` converts those rows to float64.
 
     Examples
     --------
@@ -53,10 +67,33 @@ class Table:
     reader: Reader = field(repr=False)
     one_dimensional: bool = False
 
-    def block(self, start: int, stop: int) -> NDArray[np.float64]:
-        """Return rows ``start`` to ``stop`` as float64; only those rows are converted.
+    def block(self, start: int, stop: int) -> Array:
+        """Return rows ``start`` to ``stop`` as float64, refusing cells that are of no use."""
+        return self.read(start, stop, strict=True)
+
+    def read(self, start: int, stop: int, *, strict: bool) -> Array:
+        """
+        Return rows ``start`` to ``stop`` as float64; only those rows are converted.
 
         A float64 array is sliced, not copied: treat the result as read-only.
+
+        Parameters
+        ----------
+        start, stop : int
+            The rows.
+        strict : bool
+            What cells that are of no use bring about, such as text, numbers beyond all floats,
+            labels that are no class and counts below zero. True raises, in words that depend on
+            the columns alone. False makes them NaN.
+
+        Notes
+        -----
+        **Guarantee.** Without ``strict`` no cell causes an error, a warning or a message, and what
+        a row becomes does not depend on other rows. With it, no error quotes a cell.
+
+        **Why.** Rows that cannot be converted together are converted in ever smaller numbers; one
+        that cannot be converted alone is NaN throughout. A type that cannot be read at all is told
+        by reading no row, which no cell can influence.
         """
         stop = min(stop, self.n_rows)
         if not 0 <= start <= stop:
@@ -64,9 +101,40 @@ class Table:
                 f"a block needs 0 <= start <= stop, got start={start}, stop={stop} "
                 f"in a table of {self.n_rows} rows"
             )
-        return self.reader(self.source, start, stop)
+        with np.errstate(all="ignore"):
+            if strict or isinstance(self.source, Elsewhere):
+                return self._told(start, stop)
+            return self._salvaged(start, stop)
 
-    def values(self) -> NDArray[np.float64]:
+    def _told(self, start: int, stop: int) -> Array:
+        """Read rows, or refuse them in words of our own."""
+        try:
+            return self.reader(self.source, start, stop, True)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if raised_here(error):
+                raise
+        # Raised outside the handler: what another library raised may quote a cell.
+        names = "the table" if self.columns is None else f"column(s) {', '.join(self.columns)}"
+        raise TypeError(f"cells of {names} do not convert to float; encode them as numbers")
+
+    def _salvaged(self, start: int, stop: int) -> Array:
+        """Read rows, those that cannot be read being NaN."""
+        try:
+            return self.reader(self.source, start, stop, False)
+        except MemoryError:
+            raise
+        except Exception:
+            if stop == start:
+                return self._told(start, stop)
+        if stop - start == 1:
+            self._salvaged(start, start)
+            return np.full((1, self.n_columns), np.nan)
+        middle = (start + stop) // 2
+        return np.concatenate([self._salvaged(start, middle), self._salvaged(middle, stop)])
+
+    def values(self) -> Array:
         """Return all rows as float64; meant for the public side, where tables are small."""
         return self.block(0, self.n_rows)
 
@@ -106,7 +174,7 @@ class Elsewhere:
         return replace(self.read(pick(piece, self.columns.key)), columns=self.columns.names)
 
 
-def read_elsewhere(source: Elsewhere, start: int, stop: int) -> NoReturn:
+def read_elsewhere(source: Elsewhere, start: int, stop: int, strict: bool) -> NoReturn:
     """Refuse to read rows that are not here: engines read them piece by piece."""
     raise TypeError(
         "rows of this table are read piece by piece, where they are; pass a table in memory"

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from publicmoments.sources import open_frame
-from publicmoments.sources.frame import Refusal
+from publicmoments.sources.frame import Refusal, settled
 from publicmoments.sources.spark import _PartitionSum
 
 
@@ -36,7 +36,7 @@ def test_a_partition_without_rows_gives_nothing():
 
 def test_errors_are_results():
     def work(piece):
-        raise ValueError("y must hold counts")
+        return settled(Refusal(ValueError, "y must hold counts"))
 
     (batch,) = _PartitionSum(work)(batches(2))
     assert pickle.loads(batch.column(0)[0].as_py()) == Refusal(ValueError, "y must hold counts")

@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
 from publicmoments.families import Bernoulli, Multinomial
-from publicmoments.models.classes import checked_classes
+from publicmoments.models.classes import checked_classes, label_words
 from publicmoments.models.glm.base import GLMEstimator, RandomState
 from publicmoments.models.glm.penalty import settled_classes
 from publicmoments.models.inference import around, half_width, with_ones
@@ -176,7 +176,7 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         """
         privacy = self._checked_parameters()
         classes = checked_classes(self.classes)
-        X, y = self._by_name(X, y=y)
+        X, y = self._by_name(X, words=label_words(classes), y=y)
         features, labels = as_table(X, "X"), one_label(y, classes)
         if len(classes) == 2:
             solution = self._fit(Bernoulli(), features, labels, privacy, classes=classes)

@@ -355,8 +355,9 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
                 "positive numbers",
                 "exposure",
             )
+            shift = float(np.log(typical))
             responses = beside(
-                responses, lasted, lambda values: np.log(values / typical), ("y", "exposure")
+                responses, lasted, lambda values: np.log(values) - shift, ("y", "exposure")
             )
         solution = self._fit(family, as_table(X, "X"), responses, privacy)
         coef, intercept = self._split(solution)
