@@ -127,12 +127,13 @@ def _inverse(
 ) -> None:
     """Find the smallest budget for some rows, or the fewest rows for a budget."""
     from publicmoments.planner import smallest_budget, smallest_n
+    from publicmoments.privacy.rounding import text_above
 
     if (options.rows is None) == (budgets is None) or (budgets and len(budgets) > 1):
         raise CommandError("with --error, pass either --rows or one budget; the other is found")
     if budgets is None:
         found = smallest_budget(options.error, options.rows, public, **rest)
-        screen.text(f"the smallest budget is about mu {found.mu:.3g}")
+        screen.text(f"the smallest budget is about mu {text_above(found.mu, 3)}")
         screen.answer({"mu": found.mu, "n_rows": options.rows, "error": options.error})
         return
     n_rows = smallest_n(options.error, budgets[0], public, **rest)

@@ -10,6 +10,7 @@ from publicmoments.checks import positive
 from publicmoments.models.parameters import checked_budget
 from publicmoments.planner.question import Options, Question, checked_rows, progress_bar
 from publicmoments.privacy.budgets import GDP, Budget
+from publicmoments.privacy.rounding import text_above
 from publicmoments.public import PublicMoments
 
 __all__ = ["smallest_budget", "smallest_n"]
@@ -126,8 +127,8 @@ def smallest_n(
         if not best <= wanted:
             raise ValueError(
                 f"no number of rows up to {ROW_RANGE[1]:.0e} reaches an error of {wanted:.4g} at "
-                f"mu {mu:.3g}: the best possible is about {best:.3g}; ask for a larger error, or "
-                "lower the penalty"
+                f"mu {text_above(mu, 3)}: the best possible is about {best:.3g}; ask for a larger "
+                "error, or lower the penalty"
             )
         return round(_smallest(lambda rows: errors(mu, round(rows)), wanted, *ROW_RANGE))
 

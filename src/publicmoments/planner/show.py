@@ -10,6 +10,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from publicmoments.privacy.rounding import text_above
+
 if TYPE_CHECKING:
     from publicmoments.planner.forecasts import Accuracy, Plan
 
@@ -47,7 +49,7 @@ def table_text(plan: Plan) -> str:
     for forecast in plan.forecasts:
         condition = "-" if forecast.condition is None else f"{forecast.condition:.2g}"
         table.add_row(
-            f"mu {forecast.mu:.3g}",
+            f"mu {text_above(forecast.mu, 3)}",
             f"{forecast.prediction_error:.3g}",
             _range(forecast.ranges.prediction_error),
             f"{forecast.error:.3g}",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from publicmoments.privacy.rounding import text_above
+
 if TYPE_CHECKING:
     from publicmoments.planner.forecasts import Forecast, Plan
 
@@ -24,7 +26,7 @@ def recommendation(plan: Plan) -> str:
 
 def _mu(forecast: Forecast) -> str:
     """Name a budget."""
-    return f"mu {forecast.mu:.3g}"
+    return f"mu {text_above(forecast.mu, 3)}"
 
 
 def _near(plan: Plan) -> str:

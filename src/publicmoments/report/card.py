@@ -7,6 +7,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from publicmoments.privacy.rounding import text_above
+
 __all__ = ["Card", "GradientPass", "PassSummary", "RidgePass"]
 
 
@@ -134,7 +136,9 @@ class Card:
         """Tell the essentials in a few lines."""
         lines = [self.guarantee, f"Neighbours: {self.neighbours}."]
         if self.private:
-            points = ", ".join(f"({e:.4g}, {d:.0e})" for e, d in self.epsilon_delta)
+            points = ", ".join(
+                f"({text_above(e)}, {text_above(d, 2)})" for e, d in self.epsilon_delta
+            )
             lines.append(f"(epsilon, delta): {points}")
         lines.extend(self.notes)
         releases = sum(one.times for one in self.passes)

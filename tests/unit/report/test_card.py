@@ -61,3 +61,8 @@ def test_every_number_survives_as_json(card):
     assert plain["epsilon_delta"] == [[2.31, 1e-5], [2.66, 1e-6]]
     assert plain["notes"] == plain["predicted_error"] == []
     assert plain["public_fit_z"] is plain["response_fit_z"] is plain["response_outgrown"] is None
+
+
+def test_printed_pairs_promise_no_more_than_holds(card):
+    told = str(replace(card, epsilon_delta=((1.00049, 1.49e-6), (2.6650001, 1e-6))))
+    assert "(epsilon, delta): (1.001, 1.5e-06), (2.666, 1e-06)" in told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["figure", "percent_above", "rounded_up"]
+__all__ = ["figure", "percent_above"]
 
 
 def figure(value: float) -> str:
@@ -24,22 +24,6 @@ def figure(value: float) -> str:
     if not 1e-4 <= size < 1e7:
         return f"{value:.3g}"
     return f"{value:,.{max(0, 3 - math.floor(math.log10(size)))}f}"
-
-
-def rounded_up(value: float, digits: int = 4) -> str:
-    """
-    Print a few digits, never less than the value: a bound must not look smaller than it is.
-
-    Examples
-    --------
-    >>> rounded_up(4.88661), rounded_up(1.0)
-    ('4.887', '1')
-    """
-    if not 0.0 < value < math.inf:
-        return f"{value:g}"
-    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
-    nearest = float(f"{value:.{digits}g}")
-    return f"{nearest if nearest >= value else nearest + unit:.{digits}g}"
 
 
 def percent_above(share: float) -> str:

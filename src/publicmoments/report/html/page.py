@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from publicmoments.atomic import write_atomically
+from publicmoments.privacy.rounding import text_above
 from publicmoments.report.card import Card
 from publicmoments.report.html.coefficients import estimates_section
-from publicmoments.report.html.figures import rounded_up
 from publicmoments.report.html.markup import Markup, element, joined
 from publicmoments.report.html.sections import (
     assumptions_section,
@@ -114,9 +114,9 @@ def _headline(card: Card) -> list[Markup]:
     if not card.private:
         return _warning(card)
     facts = [
-        ("budget spent", f"mu = {rounded_up(card.mu)}"),
+        ("budget spent", f"mu = {text_above(card.mu)}"),
         *(
-            ("as epsilon, delta", f"{rounded_up(epsilon)}, {rounded_up(delta, 2)}")
+            ("as epsilon, delta", f"{text_above(epsilon)}, {text_above(delta, 2)}")
             for epsilon, delta in card.epsilon_delta[:1]
         ),
         ("private rows", f"{card.n_rows:,}"),

@@ -10,10 +10,11 @@ import numpy as np
 from publicmoments.privacy.budgets import ZCDP
 from publicmoments.privacy.curves import gdp_delta, gdp_epsilon
 from publicmoments.privacy.noise_law import extra_delta
+from publicmoments.privacy.rounding import text_above
 from publicmoments.report.card import Card
 from publicmoments.report.html.charts import Line, Point, axis_over, legend, line_chart
 from publicmoments.report.html.coefficients import table
-from publicmoments.report.html.figures import figure, rounded_up
+from publicmoments.report.html.figures import figure
 from publicmoments.report.html.markup import Markup, element
 from publicmoments.report.html.subject import Subject
 from publicmoments.report.html.words import ASSUMPTIONS, guarantee_words
@@ -65,7 +66,7 @@ def _curve(card: Card) -> list[Markup]:
     x = axis_over("delta", [delta for delta, _ in (*pairs, *stated)], log=True)
     y = axis_over("epsilon", [0.0, *(epsilon for _, epsilon in (*pairs, *stated))])
     points = [Point(delta, epsilon, "mark") for delta, epsilon in stated]
-    rows = [(rounded_up(epsilon), rounded_up(delta, 2)) for epsilon, delta in card.epsilon_delta]
+    rows = [(text_above(epsilon), text_above(delta, 2)) for epsilon, delta in card.epsilon_delta]
     explained = (
         "The same guarantee in the usual two numbers: except with a probability of about delta, "
         "no outcome is more than exp(epsilon) times as likely under one table as under the other. "
@@ -105,8 +106,8 @@ def budget_section(card: Card) -> Markup:
         (
             line.statistic,
             f"{line.times}",
-            rounded_up(line.mu),
-            rounded_up(line.rho),
+            text_above(line.mu),
+            text_above(line.rho),
             f"{line.times * line.rho / total:.1%}".replace("%", " %"),
             figure(line.noise_sd),
         )
@@ -114,7 +115,7 @@ def budget_section(card: Card) -> Markup:
     ]
     headings = ("released", "times", "mu each", "rho each", "share of budget", "noise sd")
     summed = (
-        f"In all mu = {rounded_up(card.mu)} (Gaussian DP) and rho = {rounded_up(card.rho)} "
+        f"In all mu = {text_above(card.mu)} (Gaussian DP) and rho = {text_above(card.rho)} "
         "(zero-concentrated DP). Squares of mu, and rho itself, add up over releases on the same "
         "rows; sites with rows of their own do not add up. Noise is per row, in the units of "
         "the bounded rows."
@@ -154,7 +155,7 @@ def plan_section(plan: Plan, card: Card) -> Markup:
         element("h2", "Privacy against accuracy"),
         element("p", _plan_words(plan, card, chosen)),
         line_chart("expected error against budget", x, y, lines, points),
-        legend([*keys, ("chosen", f"chosen: mu = {rounded_up(card.mu)}")]),
+        legend([*keys, ("chosen", f"chosen: mu = {text_above(card.mu)}")]),
         element("p", plan.recommendation),
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from scipy.special import ndtr, ndtri
 
+from publicmoments.privacy.rounding import text_above
 from publicmoments.report.card import Card
-from publicmoments.report.html.figures import percent_above, rounded_up
+from publicmoments.report.html.figures import percent_above
 
 __all__ = ["ASSUMPTIONS", "detection", "guarantee_words", "guessing"]
 
@@ -42,7 +43,7 @@ def detection(card: Card, false_alarm: float = FALSE_ALARM) -> float:
 
 def guarantee_words(card: Card) -> tuple[str, ...]:
     """Say what the guarantee means, in paragraphs."""
-    mu = rounded_up(card.mu)
+    mu = text_above(card.mu)
     return (
         f"Take any one of the {card.n_rows:,} rows, say that of one person, and imagine that it is "
         "replaced by another row, whatever its values. Somebody who sees everything published "
