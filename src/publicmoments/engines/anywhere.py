@@ -56,8 +56,9 @@ def sum_gram(
     whoever adds them. Each piece counts its rows too, so that a table which has lost or gained
     rows since they were counted is refused.
 
-    **Numerics.** The sum is the same for every number of threads and, with kernels such as those
-    of OpenBLAS, for every order of the rows. Another shape of block or another linear algebra
+    **Numerics.** The sum is the same for every number of threads and, with kernels that treat all
+    columns of a product alike, for every order of the rows: OpenBLAS's for AVX-512 do, and those
+    for older processors do in float64 at most. Another shape of block or another linear algebra
     library may whiten a row with another last bit, and so move an entry that lies within that bit
     of a tie to the next integer. What a row becomes may then depend on where it stands, but never
     on other rows, and its bound holds: the privacy of the sum is not touched. A block that holds

@@ -26,26 +26,41 @@ def with_cell(table, value, row=5, column=2):
     return changed
 
 
-@pytest.mark.parametrize("on_invalid", ["raise", "ignore"])
+UNKNOWN = {
+    "numbers": np.where(LABELS == 1, 31337, 0),
+    "fractions": np.where(LABELS == 1, SECRET, 0.0),
+    "infinity": np.where(LABELS == 1, np.inf, 0.0),
+    "objects": np.array(["12345" if label else 0 for label in LABELS], dtype=object),
+    "categories": pd.Series(np.where(LABELS == 1, 12345, 0)).astype("category"),
+}
+
+
 @pytest.mark.parametrize("classes", [(0, 1), (0, 1, 2)])
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.where(LABELS == 1, 31337, 0),
-        np.where(LABELS == 1, SECRET, 0.0),
-        np.where(LABELS == 1, np.inf, 0.0),
-        np.where(LABELS == 1, "12345", "0"),
-        pd.Series(np.where(LABELS == 1, "12345", "0")).astype("category"),
-    ],
-    ids=["numbers", "fractions", "infinity", "words", "categories"],
-)
-def test_labels_that_were_not_stated(refusal, classes, labels, on_invalid):
-    words = refusal(made("LogisticRegression", classes=classes, on_invalid=on_invalid), X, labels)
+@pytest.mark.parametrize("labels", UNKNOWN.values(), ids=UNKNOWN)
+def test_labels_that_were_not_stated(refusal, classes, labels):
+    words = refusal(made("LogisticRegression", classes=classes), X, labels)
     assert words.startswith(f"y holds labels that are not among classes={classes!r}")
 
 
+@pytest.mark.parametrize("classes", [(0, 1), (0, 1, 2)])
+@pytest.mark.parametrize("labels", [UNKNOWN["numbers"], UNKNOWN["objects"], UNKNOWN["categories"]])
+def test_labels_that_were_not_stated_can_be_counted_as_zeros(classes, labels):
+    parameters = {"classes": classes, "random_state": 0, "fit_intercept": False}
+    ignored = made("LogisticRegression", on_invalid="ignore", **parameters).fit(X, labels)
+    zeroed = made("LogisticRegression", **parameters).fit(
+        np.where(LABELS[:, None] == 1, 0.0, X), np.zeros(N, dtype=int)
+    )
+    np.testing.assert_array_equal(ignored.coef_, zeroed.coef_)
+
+
 @pytest.mark.parametrize("on_invalid", ["raise", "ignore"])
-@pytest.mark.parametrize(
+def test_a_type_that_cannot_hold_the_classes_is_refused_for_itself(refusal, on_invalid):
+    labels = np.where(LABELS == 1, "12345", "0")
+    words = refusal(made("LogisticRegression", on_invalid=on_invalid), X, labels)
+    assert words.startswith("classes=(0, 1) must be labels that a column of type <U5 can hold")
+
+
+OUT_OF_RANGE = pytest.mark.parametrize(
     ("name", "value", "words"),
     [
         ("PoissonRegressor", -31337.0, "y must hold non-negative whole numbers only"),
@@ -58,9 +73,20 @@ def test_labels_that_were_not_stated(refusal, classes, labels, on_invalid):
         ("Bernoulli", SECRET, "y must hold 0 and 1 only"),
     ],
 )
-def test_responses_out_of_range(refusal, name, value, words, on_invalid):
-    model = made(name, on_invalid=on_invalid)
-    assert words in refusal(model, X, with_cell(RESPONSES[name], value))
+
+
+@OUT_OF_RANGE
+def test_responses_out_of_range(refusal, name, value, words):
+    assert words in refusal(made(name), X, with_cell(RESPONSES[name], value))
+
+
+@OUT_OF_RANGE
+def test_responses_out_of_range_can_be_counted_as_zeros(name, value, words):
+    parameters, y = {"random_state": 0, "fit_intercept": False}, RESPONSES[name]
+    ignored = made(name, on_invalid="ignore", **parameters).fit(X, with_cell(y, value))
+    rows = np.array(X)
+    rows[5] = 0.0
+    np.testing.assert_array_equal(ignored.coef_, made(name, **parameters).fit(rows, y).coef_)
 
 
 # Exposure and offset
@@ -150,11 +176,12 @@ def test_invalid_rows_can_be_counted_as_zeros(name):
     np.testing.assert_array_equal(ignored.coef_, zeroed.coef_)
 
 
-def test_rows_without_exposure_can_be_counted_as_zeros():
+@pytest.mark.parametrize("missing", [np.nan, np.inf, 0.0, -1.0])
+def test_rows_without_exposure_can_be_counted_as_zeros(missing):
     rows, exposure = np.array(X), np.linspace(1.0, 2.0, N)
     rows[6] = 0.0
     parameters = {"random_state": 0, "fit_intercept": False}
     ignored = made("PoissonRegressor", on_invalid="ignore", **parameters)
-    ignored.fit(X, COUNTS, exposure=with_cell(exposure, np.nan, 6))
+    ignored.fit(X, COUNTS, exposure=with_cell(exposure, missing, 6))
     zeroed = made("PoissonRegressor", **parameters).fit(rows, COUNTS, exposure=exposure)
     np.testing.assert_array_equal(ignored.coef_, zeroed.coef_)
