@@ -208,18 +208,18 @@ def target(name: str, folder: Path) -> Target:
     """Make a reader's valid file in a folder."""
     path = folder / f"valid-{name}"
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(60, 2))
+    X, B = rng.normal(size=(2, 60, 2))
     if name == "public moments":
-        PublicMoments.from_rows(X, response=X[:, 0], columns=["a", "b"]).save(path)
+        PublicMoments.from_rows(B, response=B[:, 0], columns=["a", "b"]).save(path)
         return Target(name, path.read_bytes(), PublicMoments.load, json.loads, _as_json)
     if name == "release":
-        public = PublicMoments.from_rows(X, columns=["a", "b"])
+        public = PublicMoments.from_rows(B, columns=["a", "b"])
         release_moments(X, privacy=GDP(1.0), public=public, random_state=0).save(path)
         valid = path.read_bytes()
         read, parts = MomentRelease.load, _release_parts
         return Target(name, valid, read, parts, _release_again, _release_sealed)
     if name == "model":
-        public = PublicMoments.from_rows(X, response=X[:, 0])
+        public = PublicMoments.from_rows(B, response=B[:, 0])
         model = Ridge(privacy=GDP(1.0), public=public, random_state=0)
         save_model(model.fit(X, X[:, 0]), path)
         return Target(name, path.read_bytes(), load_model, json.loads, _model_again)

@@ -98,8 +98,9 @@ MUTATIONS = {
         Mutation(
             "one step more than was paid for",
             "paper/spending.py",
-            "self._costs = self.total.split(*[1.0] * self.releases)",
-            "self._costs = self.total.split(*[1.0] * max(self.releases - 1, 1)) + [self.total]",
+            "self._costs = self.bought.total.split(*[1.0] * self.releases)",
+            "self._costs = self.bought.total.split(*[1.0] * max(self.releases - 1, 1))\n"
+            "        self._costs.append(self.bought.total)",
             ("tests/unit/paper/test_spending.py",),
         ),
         Mutation(
@@ -141,9 +142,9 @@ MUTATIONS = {
             "charge of the ledger skipped",
             "privacy/ledger/account.py",
             "            if self._entry is None:\n"
-            "                self._entry = self._ledger.charge(",
+            "                self._entry = self._ledger._charge(",
             "            if self._entry is None and self.total.mu < 0:\n"
-            "                self._entry = self._ledger.charge(",
+            "                self._entry = self._ledger._charge(",
             ("tests/unit/privacy/test_ledger_account.py",),
         ),
         Mutation(
@@ -157,10 +158,10 @@ MUTATIONS = {
         Mutation(
             "radius from private rows",
             "models/moments/release.py",
-            "    weights = choose_weights(RowLengths.expected(design), p, n, total.mu, wanted)\n",
+            "    weights = choose_weights(",
             "    largest = float(np.nanmax(np.abs(table.values()), initial=1.0))\n"
             "    wanted = min(max(largest, 1.0), 100.0)\n"
-            "    weights = choose_weights(RowLengths.expected(design), p, n, total.mu, wanted)\n",
+            "    weights = choose_weights(",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[release_moments]",),
         ),
         Mutation(

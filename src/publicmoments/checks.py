@@ -8,11 +8,21 @@ only, never for anything computed from private rows.
 
 from __future__ import annotations
 
+import difflib
 import dis
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 
-__all__ = ["fraction", "non_negative", "positive", "positive_integer", "raised_here", "share"]
+__all__ = [
+    "fraction",
+    "nearest",
+    "non_negative",
+    "positive",
+    "positive_integer",
+    "raised_here",
+    "share",
+]
 
 
 def positive(name: str, value: object, hint: str = "pass a positive number") -> float:
@@ -121,6 +131,23 @@ def positive_integer(name: str, value: object, hint: str = "pass a positive whol
     if not number >= 1:
         raise ValueError(_message(name, number, "an integer >= 1", hint))
     return number
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """
+    Suggest the known word that was probably meant, or list them.
+
+    Examples
+    --------
+    >>> nearest("ftt", ["fit", "plan"])
+    "; did you mean 'fit'?"
+    """
+    words = list(known)
+    near = difflib.get_close_matches(word, words, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    shown = ", ".join(words[:12]) + (f" and {len(words) - 12} more" if len(words) > 12 else "")
+    return f"; known are {shown}"
 
 
 def _real(name: str, value: object, expected: str, hint: str) -> float:

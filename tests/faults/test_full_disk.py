@@ -17,8 +17,8 @@ from publicmoments import GDP, PublicMoments, Ridge, atomic, load_model, release
 from publicmoments.models.moments import MomentRelease
 from tests.faults.limits import in_child, small_disk
 
-X = np.random.default_rng(7).normal(size=(60, 3))
-PUBLIC, SCALED = PublicMoments.from_rows(X), PublicMoments.from_rows(X, response_scale=1.0)
+X, B = np.random.default_rng(7).normal(size=(2, 60, 3))
+PUBLIC, SCALED = PublicMoments.from_rows(B), PublicMoments.from_rows(B, response_scale=1.0)
 
 WRITERS = {
     "model": (

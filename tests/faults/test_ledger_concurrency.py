@@ -145,7 +145,7 @@ def charge_often(ledger: Ledger, dataset: str, who: int) -> None:
 
 
 def check_that_nothing_is_lost_or_doubled(location: str, dataset: str) -> None:
-    ledger = Ledger(location)
+    ledger = Ledger(location, new_datasets=True)
     crowd(charge_often, ledger, dataset)
     entries = ledger.entries(dataset)
     assert sorted(entry.note for entry in entries) == sorted(
@@ -175,7 +175,7 @@ def charge_until_refused(ledger: Ledger, dataset: str, who: int) -> None:
 
 
 def test_processes_fill_a_cap_and_never_exceed_it(location, dataset):
-    ledger = Ledger(location)
+    ledger = Ledger(location, new_datasets=True)
     ledger.cap(dataset, ZCDP(50.0))
     crowd(charge_until_refused, ledger, dataset)
     assert len(ledger.entries(dataset)) == 100
@@ -183,7 +183,7 @@ def test_processes_fill_a_cap_and_never_exceed_it(location, dataset):
 
 
 def open_and_charge(location: str, dataset: str, who: int) -> None:
-    Ledger(location).charge(dataset, GDP(1.0), note=str(who))
+    Ledger(location, new_datasets=True).charge(dataset, GDP(1.0), note=str(who))
 
 
 def test_processes_that_make_the_ledger_together_agree(tmp_path):
@@ -203,14 +203,15 @@ def test_making_a_ledger_waits_for_whoever_else_is_making_it(tmp_path):
 
 
 def test_threads_share_a_ledger(location, dataset):
-    ledger = Ledger(location)
+    ledger = Ledger(location, new_datasets=True)
     with ThreadPoolExecutor(4) as pool:
         numbers = list(pool.map(lambda _: ledger.charge(dataset, GDP(1.0)).number, range(40)))
     assert sorted(numbers) == list(range(1, 41))
 
 
 def test_a_held_lock_gives_a_clear_error_and_no_charge(location, dataset):
-    patient, hasty = Ledger(location), Ledger(location, busy_timeout=0.2)
+    patient = Ledger(location, new_datasets=True)
+    hasty = Ledger(location, busy_timeout=0.2, new_datasets=True)
     with (
         patient._store.adding(dataset),
         pytest.raises(LedgerError, match=r"after 0\.2 s.*nothing was charged.*busy_timeout"),
@@ -221,7 +222,7 @@ def test_a_held_lock_gives_a_clear_error_and_no_charge(location, dataset):
 
 
 def test_a_waiting_writer_gets_its_turn(location, dataset):
-    ledger = Ledger(location)
+    ledger = Ledger(location, new_datasets=True)
     with ThreadPoolExecutor(1) as pool:
         started = threading.Event()
 
@@ -234,14 +235,16 @@ def test_a_waiting_writer_gets_its_turn(location, dataset):
             started.wait()
             time.sleep(0.3)
             assert not waiting.done()
-            page.add("cap", "", mu=(2.0).hex(), mu_squared="4", stated="GDP", cap_squared="4")
+            page.add(
+                "cap", "", mu=(2.0).hex(), mu_squared="4", stated="GDP(mu=2.0)", cap_squared="4"
+            )
         assert waiting.result() == 2
     # The waiting charge saw the cap that was set while it waited.
     assert ledger.remaining(dataset) == pytest.approx(3**0.5)
 
 
 def test_every_database_keeps_the_same_books(location, dataset):
-    ledger = Ledger(location)
+    ledger = Ledger(location, new_datasets=True)
     ledger.cap(dataset, GDP(5.0), note="die Bürgin 'sagt' %s")
     first = ledger.charge(dataset, GDP(3.0), note="first; DROP TABLE x")
     assert ledger.released(first).state == "released"
@@ -256,7 +259,7 @@ def test_every_database_keeps_the_same_books(location, dataset):
 
 @pytest.mark.parametrize("change", ["UPDATE {} SET note = 'x'", "DELETE FROM {}"])
 def test_the_database_refuses_to_change_lines(location, dataset, change):
-    ledger = Ledger(location)
+    ledger = Ledger(location, new_datasets=True)
     ledger.charge(dataset, GDP(1.0), note="kept")
     statement = change.format("publicmoments_ledger_events")
     with (
@@ -268,7 +271,7 @@ def test_the_database_refuses_to_change_lines(location, dataset, change):
 
 
 def test_a_line_cannot_be_added_twice(location, dataset):
-    ledger = Ledger(location)
+    ledger = Ledger(location, new_datasets=True)
     ledger.charge(dataset, GDP(1.0))
 
     def add_the_first_line_again() -> None:
@@ -282,7 +285,7 @@ def test_a_line_cannot_be_added_twice(location, dataset):
 
 
 def test_a_charge_cannot_be_closed_twice(location, dataset):
-    ledger = Ledger(location)
+    ledger = Ledger(location, new_datasets=True)
     ledger.released(ledger.charge(dataset, GDP(1.0)))
 
     def close_again() -> None:

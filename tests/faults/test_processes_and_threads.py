@@ -13,7 +13,7 @@ import pytest
 
 from audit.cases import CASES, table_for
 from publicmoments import GDP, threads
-from publicmoments.privacy import Ledger
+from publicmoments.privacy import BudgetExceeded, Ledger
 from publicmoments.privacy.noise import SystemNoise
 from tests.faults.limits import in_child
 
@@ -115,7 +115,7 @@ def test_fits_in_threads_under_one_cap_never_exceed_it(tmp_path):
     def fit(_):
         try:
             return case.fit(*table, privacy=GDP(1.0), ledger=ledger, dataset="wine").card_.mu
-        except ValueError:
+        except BudgetExceeded:
             return None
 
     with ThreadPoolExecutor(6) as pool:

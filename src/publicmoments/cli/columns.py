@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import filecmp
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -124,6 +125,8 @@ def public_input(
 
         return PublicMoments.load(options.public)
     rows = open_table(options.public, options.delimiter)
+    if table is not None:
+        _refuse_private(rows, table, contents=not options.ignore_invalid)
     labels = holds_words(classes)
     private = chosen_columns(options, table or rows, labels=labels)
     rows.refuse_missing(private.features, "--public: the private table")
@@ -182,6 +185,28 @@ def _coded(labels: Any, classes: Sequence[Any], rows: TableFile) -> Any:
             "every class, or drop such rows"
         )
     return codes.cast(pa.float64())
+
+
+def _refuse_private(public: TableFile, private: TableFile, *, contents: bool) -> None:
+    """
+    Refuse the private table as the public one.
+
+    Notes
+    -----
+    **Guarantee.** Without ``contents`` only the places of files are compared. With it whether two
+    files are the same to the last byte is told, as a refusal of invalid rows tells that there are
+    some; `--ignore-invalid` promises that no cell does that.
+    """
+    mine, theirs = public.path.resolve(), private.path.resolve()
+    same = mine == theirs or theirs in mine.parents or mine in theirs.parents
+    same = same or mine.samefile(theirs)
+    if not same and contents and mine.is_file() and theirs.is_file():
+        same = filecmp.cmp(mine, theirs, shallow=False)
+    if same:
+        raise CommandError(
+            f"--public must not be the private table, and {public.path} is the same as "
+            f"{private.path}; all that is computed from public rows counts as known to everyone"
+        )
 
 
 def _features(

@@ -26,6 +26,7 @@ OPTIONS = {
     "in classes=": "in --classes",
     "radius= to release_moments": "--radius to pmt release",
     "Ledger.cap": "pmt ledger cap",
+    "new_datasets=True to the ledger": "--new-dataset",
     'on_invalid="ignore"': "--ignore-invalid",
     "pass delimiter=": "pass --delimiter ",
     "save_model": "pmt fit",

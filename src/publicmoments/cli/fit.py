@@ -25,9 +25,10 @@ from publicmoments.cli.parsing import (
     add_ledger,
     add_output,
     add_table,
+    check_ledger,
     checked_budget,
-    checked_ledger,
     listed,
+    opened_ledger,
 )
 from publicmoments.cli.tables import open_table
 
@@ -88,13 +89,13 @@ def add_noise(parser: Parser) -> None:
 
 def noise_arguments(options: argparse.Namespace, screen: Screen) -> dict[str, Any]:
     """Return the arguments of a fit or release that `add_noise` is about; warn of a seed."""
+    check_ledger(options)
     if options.seed is not None:
         screen.loud(SEEDED)
     return {
         "anchor": not options.no_anchor,
         "on_invalid": "ignore" if options.ignore_invalid else "raise",
         "random_state": options.seed,
-        **checked_ledger(options),
     }
 
 
@@ -153,6 +154,7 @@ def _fit(options: argparse.Namespace, screen: Screen) -> None:
         public=public,
         **({} if classes is None else {"classes": classes}),
         **shared,
+        **opened_ledger(options, output),
     )
     _fitted(model, table.rows(chosen.numbers, chosen.words), chosen)
     from publicmoments.models.storage import save_model

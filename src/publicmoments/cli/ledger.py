@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Any
 
+from publicmoments.checks import nearest
 from publicmoments.cli.failures import CommandError
 from publicmoments.cli.files import checked_output, write_text
 from publicmoments.cli.parsing import (
@@ -17,7 +18,6 @@ from publicmoments.cli.parsing import (
     add_command,
     add_output,
     checked_budget,
-    nearest,
 )
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def _list(options: argparse.Namespace, screen: Screen) -> None:
         [
             [
                 str(one["dataset"]),
-                _shown(one["spent_mu"]),
-                _shown(one["remaining_mu"]),
+                _cost(one["spent_mu"]),
+                _room(one["remaining_mu"]),
                 str(one["charges"]),
             ]
             for one in datasets
@@ -120,17 +120,21 @@ def _show(options: argparse.Namespace, screen: Screen) -> None:
     spent, left = ledger.spent(name), ledger.remaining(name)
     caps, entries = ledger.caps(name), ledger.entries(name)
     cap = caps[-1].stated if caps else "none"
-    screen.text(f"{name}: spent mu {_shown(spent)}, left mu {_shown(left)}, cap {cap}")
+    screen.text(f"{name}: spent mu {_cost(spent)}, left mu {_room(left)}, cap {cap}")
     screen.table(
         "",
-        ["charge", "at", "mu", "stated", "state", "note"],
-        [[str(e.number), e.at, _shown(e.mu), e.stated, e.state, e.note] for e in entries],
+        ["charge", "at", "mu", "stated", "state", "model", "target", "who", "output", "note"],
+        [
+            [str(e.number), e.at, _cost(e.mu), e.stated, e.state, *astuple(e.purpose), e.note]
+            for e in entries
+        ],
     )
     screen.answer(
         {
             "dataset": name,
             "spent_mu": spent,
             "remaining_mu": left,
+            "extra_tv": ledger.extra_tv(name),
             "caps": [asdict(one) for one in caps],
             "entries": [asdict(one) | {"state": one.state} for one in entries],
         }
@@ -141,7 +145,7 @@ def _cap(options: argparse.Namespace, screen: Screen) -> None:
     """Set a cap."""
     budget = checked_budget(options)
     cap = _opened(options.ledger, create=True).cap(options.dataset, budget, note=options.note)
-    screen.text(f"{cap.dataset}: at most {cap.stated}, which is mu {_shown(cap.mu)}")
+    screen.text(f"{cap.dataset}: at most {cap.stated}, which is mu {_room(cap.mu)}")
     screen.answer(asdict(cap))
 
 
@@ -178,6 +182,15 @@ def _refuse_unknown(ledger: Ledger, name: str) -> None:
         raise CommandError(f"the ledger has no dataset {name!r}{nearest(name, known)}")
 
 
-def _shown(mu: Any) -> str:
-    """A budget, or that there is no limit."""
-    return f"{mu:.6g}" if math.isfinite(mu) else "no cap"
+def _cost(mu: Any) -> str:
+    """What was spent, never less than it was."""
+    from publicmoments.privacy.rounding import text_above
+
+    return text_above(mu, 6)
+
+
+def _room(mu: Any) -> str:
+    """What is left or allowed, never more than it is; or that there is no limit."""
+    from publicmoments.privacy.rounding import text_below
+
+    return text_below(mu, 6) if math.isfinite(mu) else "no cap"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import csv
-import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from publicmoments.checks import nearest
 from publicmoments.cli.failures import CommandError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from publicmoments.cli.screen import Screen
     from publicmoments.privacy.budgets import Budget
 
@@ -22,12 +24,12 @@ __all__ = [
     "add_ledger",
     "add_output",
     "add_table",
+    "check_ledger",
     "checked_budget",
     "checked_budgets",
-    "checked_ledger",
     "listed",
-    "nearest",
     "numbers",
+    "opened_ledger",
 ]
 
 
@@ -130,6 +132,11 @@ def add_ledger(parser: Parser) -> None:
         "--ledger", help="charge this ledger: a file, or postgresql://user@host/database"
     )
     parser.add_argument("--dataset", help="name of the private table in the ledger")
+    parser.add_argument(
+        "--new-dataset",
+        action="store_true",
+        help="begin this dataset without a cap, in a ledger that has caps for others",
+    )
 
 
 def checked_budget(options: argparse.Namespace) -> Budget:
@@ -165,13 +172,32 @@ def checked_budgets(options: argparse.Namespace) -> list[Budget]:
     return [(GDP if ways == ["mu"] else ZCDP)(value) for value in values]
 
 
-def checked_ledger(options: argparse.Namespace) -> dict[str, str]:
-    """Return the arguments of a fit that name its ledger, if there is one."""
+def check_ledger(options: argparse.Namespace) -> None:
+    """Refuse a ledger without a dataset, and the other way round."""
     if (options.ledger is None) != (options.dataset is None):
         raise CommandError("--ledger and --dataset go together; pass both, or neither")
+    if options.new_dataset and options.ledger is None:
+        raise CommandError("--new-dataset is about a ledger; pass --ledger and --dataset")
+
+
+def opened_ledger(options: argparse.Namespace, output: Path) -> dict[str, Any]:
+    """
+    Return the arguments of a fit about its ledger, which is opened, or made where there is none.
+
+    Parameters
+    ----------
+    options : Namespace
+        Looked at by `check_ledger` before.
+    output : Path
+        Where the result will be written, which the ledger keeps.
+    """
     if options.ledger is None:
         return {}
-    return {"ledger": options.ledger, "dataset": options.dataset}
+    from publicmoments.privacy.ledger import Ledger
+
+    shown = str(output) if str(output).isprintable() else ""
+    ledger = Ledger(options.ledger, new_datasets=options.new_dataset, output=shown)
+    return {"ledger": ledger, "dataset": options.dataset}
 
 
 def listed(text: str) -> list[str]:
@@ -202,23 +228,6 @@ def numbers(text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError("expected numbers separated by commas") from None
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """
-    Suggest the known word that was probably meant, or list them.
-
-    Examples
-    --------
-    >>> nearest("ftt", ["fit", "plan"])
-    "; did you mean 'fit'?"
-    """
-    words = list(known)
-    near = difflib.get_close_matches(word, words, n=1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    shown = ", ".join(words[:12]) + (f" and {len(words) - 12} more" if len(words) > 12 else "")
-    return f"; known are {shown}"
 
 
 def _called(action: argparse.Action) -> str:

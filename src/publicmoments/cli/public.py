@@ -97,6 +97,9 @@ def _make(options: argparse.Namespace, screen: Screen) -> None:
     ):
         raise CommandError("pass public rows, or --mean, --covariance and --n together")
     public = _published(options) if options.rows is None else _from_rows(options)
+    from publicmoments.public.suspicion import warn_of_identifiers
+
+    warn_of_identifiers(public, public.columns)
     public.save(output)
     screen.text(f"{public!r}\nwrote {output}")
     screen.answer({"output": str(output), **_facts(public)})

@@ -20,6 +20,7 @@ from publicmoments.cli.parsing import (
     checked_budget,
     listed,
     numbers,
+    opened_ledger,
 )
 from publicmoments.cli.tables import open_table
 
@@ -116,6 +117,7 @@ def _release(options: argparse.Namespace, screen: Screen) -> None:
         public=public,
         radius=options.radius,
         **shared,
+        **opened_ledger(options, output),
     )
     released.save(output)
     _tell(released, output, screen)

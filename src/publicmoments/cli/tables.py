@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from publicmoments.checks import nearest
 from publicmoments.cli.failures import CommandError
 from publicmoments.cli.files import existing
-from publicmoments.cli.parsing import nearest
 
 __all__ = ["TableFile", "open_table"]
 

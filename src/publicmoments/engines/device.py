@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,7 @@ from publicmoments.rows import (
     WhitenedRows,
     shortened,
 )
-from publicmoments.tables import as_responses, as_table, device_array, to_host
+from publicmoments.tables import as_responses, as_table, device_array, no_columns, to_host
 
 __all__ = ["add_up"]
 
@@ -250,10 +251,11 @@ class _Pass:
         """Sum over the rows that were left out."""
         where = self.xp.asarray(odd, device=self.device)
         features = as_table(to_host(self.xp.take(self.table, where, axis=0)))
-        values = np.concatenate([self.rows.response_rows(i, i + 1) for i in odd.tolist()])
-        few = PrivateRows(
-            features, as_responses(values), self.rows.fit_intercept, self.rows.ignore_invalid
-        )
+        responses = no_columns(features)
+        if self.rows.n_responses:
+            values = [self.rows.response_rows(place, place + 1) for place in odd.tolist()]
+            responses = as_responses(np.concatenate(values))
+        few = replace(self.rows, features=features, responses=responses)
         return numpy_engine.add_up(few, self.recipe, self.kind)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable, Iterable, Sequence
-from decimal import ROUND_CEILING, Decimal, localcontext
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from importlib import metadata
@@ -15,12 +15,12 @@ from publicmoments import __version__
 from publicmoments.models.passes import Measured, PassRecord
 from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
 from publicmoments.privacy.curves import gdp_delta, gdp_epsilon
-from publicmoments.privacy.noise_law import NoiseLaw, VectorNoiseLaw, extra_delta
-from publicmoments.privacy.rounding import float_above
+from publicmoments.privacy.noise_law import NoiseLaw, VectorNoiseLaw, extra_delta, gdp_beside
+from publicmoments.privacy.rounding import float_above, text_above
 from publicmoments.public import PublicMoments
 from publicmoments.report.card import Card, RidgePass
 
-__all__ = ["NEIGHBOURS", "Claim", "Law", "claim", "ridge_card", "spendable"]
+__all__ = ["NEIGHBOURS", "Claim", "Law", "Spendable", "claim", "ridge_card", "spendable"]
 
 Law = NoiseLaw | VectorNoiseLaw
 
@@ -34,9 +34,6 @@ class Charged(Protocol):
 
     @property
     def rho(self) -> float: ...
-
-    @property
-    def law(self) -> Law: ...
 
 
 class Claim(TypedDict):
@@ -52,9 +49,26 @@ class Claim(TypedDict):
     versions: dict[str, str]
 
 
-def spendable(privacy: Budget, laws_for: Callable[[GDP], Sequence[Law]]) -> GDP:
+@dataclass(frozen=True, slots=True)
+class Spendable:
     """
-    Return the Gaussian budget that a stated budget buys.
+    What a stated budget buys.
+
+    Parameters
+    ----------
+    total : GDP
+        Gaussian DP of all releases together.
+    extra_tv : float
+        How far their noise is from Gaussian, at most, whichever of them a fit comes to make.
+    """
+
+    total: GDP
+    extra_tv: float
+
+
+def spendable(privacy: Budget, laws_for: Callable[[GDP], Sequence[Law]]) -> Spendable:
+    """
+    Return the Gaussian budget that a stated budget buys, and how far its noise is from Gaussian.
 
     GDP and zCDP budgets are met exactly. An (epsilon, delta) budget must also pay for the distance
     between discrete and rounded Gaussian noise, (1 + exp(epsilon)) tau: that is set aside first.
@@ -66,41 +80,50 @@ def spendable(privacy: Budget, laws_for: Callable[[GDP], Sequence[Law]]) -> GDP:
     privacy : GDP, ApproxDP or ZCDP
         As the user states it.
     laws_for : callable
-        Noise laws of all releases of a fit with a given total.
+        Noise laws of all releases that a fit with a given total may make: those of its longest
+        path, where what is released next depends on what was released before.
 
     Returns
     -------
-    GDP
+    Spendable
     """
     total = privacy.to_gdp()
     try:
-        laws = laws_for(total)
-        tau = math.fsum(law.gdp_extra_tv for law in laws)
+        tau = _extra_tv(laws_for(total))
     except ValueError:
         raise ValueError(
             f"privacy must be a budget that noise on the integer grid can meet, with mu roughly "
             f"between 1e-6 and 1e8, got {privacy!r}"
         ) from None
     if not isinstance(privacy, ApproxDP):
-        return total
-    aside = extra_delta(tau, privacy.epsilon)
-    if not aside < privacy.delta / 2:
+        return Spendable(total, tau)
+    less = gdp_beside(privacy, tau)
+    if less is None or not extra_delta(tau, privacy.epsilon) < privacy.delta / 2:
         raise ValueError(
             f"epsilon={privacy.epsilon!r} is too large for delta={privacy.delta!r} to be certified "
             "on the integer grid; state the budget as GDP(mu) or ZCDP(rho)"
         )
-    return ApproxDP(privacy.epsilon, privacy.delta - aside).to_gdp()
+    # Less budget, more noise, and so no more distance than was set aside.
+    return Spendable(less, min(_extra_tv(laws_for(less)), tau))
 
 
 def claim(
     releases: Sequence[Charged],
-    total: GDP,
+    bought: Spendable,
     privacy: Budget,
     private: bool,
     unprotected: str | None = None,
 ) -> Claim:
-    """State what a fit guarantees, from all of its releases, or why it guarantees nothing."""
-    extra_tv = math.fsum(release.law.gdp_extra_tv for release in releases)
+    """
+    State what a fit guarantees, or why it guarantees nothing.
+
+    Notes
+    -----
+    **Why.** Which releases are made may depend on those before them, and so may the sum of their
+    distances from Gaussian noise: a claim from the path that was taken would be smaller than the
+    guarantee. It is that of the longest path, which public numbers settle.
+    """
+    total, extra_tv = bought.total, bought.extra_tv
     rho = _total(release.rho for release in releases)
     return Claim(
         guarantee=unprotected or _claim(private, total, rho, privacy),
@@ -116,7 +139,7 @@ def claim(
 
 def ridge_card(
     measured: Measured,
-    total: GDP,
+    bought: Spendable,
     privacy: Budget,
     public: PublicMoments,
     *,
@@ -126,7 +149,7 @@ def ridge_card(
     """Write the privacy card of a ridge fit; everything on it is public or released."""
     q = measured.knowledge.coef.shape[1]
     return Card(
-        **claim([*measured.records, *measured.held_back], total, privacy, measured.private),
+        **claim([*measured.records, *measured.held_back], bought, privacy, measured.private),
         n_rows=n_rows,
         n_features=n_features,
         n_responses=q,
@@ -149,20 +172,19 @@ def _claim(private: bool, total: GDP, rho: float, privacy: Budget) -> str:
             "Never publish this model; fit again with random_state=None."
         )
     return (
-        f"Satisfies {_upward(rho)}-zCDP exactly, and {_upward(total.mu)}-Gaussian DP up to the "
-        f"extra delta stated. The budget asked for was {privacy!r}."
+        f"Satisfies {text_above(rho, 6)}-zCDP exactly, and {text_above(total.mu, 6)}-Gaussian DP "
+        f"up to the extra delta stated. The budget asked for was {privacy!r}."
     )
+
+
+def _extra_tv(laws: Sequence[Law]) -> float:
+    """Distance of all noise together from rounded Gaussian noise, rounded up once."""
+    return _total(law.gdp_extra_tv for law in laws)
 
 
 def _total(numbers: Iterable[float]) -> float:
     """Sum, rounded up once."""
     return float_above(sum((Fraction(number) for number in numbers), Fraction(0)))
-
-
-def _upward(number: float) -> str:
-    """Print six digits, rounded up: a claim in words must not be smaller than the truth."""
-    with localcontext(prec=6, rounding=ROUND_CEILING):
-        return f"{float(+Decimal(number)):g}"
 
 
 def _curve(

@@ -50,7 +50,6 @@ class HeldBack:
     """
 
     cost: GDP
-    law: NoiseLaw
 
     @property
     def rho(self) -> float:
@@ -159,9 +158,7 @@ def run_passes(
                 opening = None
             elif opening is not None:
                 costs, final = [], True
-                dimension = recipe.dimension
-                bound = grid_bound(rows.n_rows, dimension)
-                held_back = (HeldBack(rest, gram_noise_law(bound, dimension, rest.mu)),)
+                held_back = (HeldBack(rest),)
         variances = residual_variances(knowledge, lesson, released, bounds, freedom)
         knowledge = learned(knowledge, lesson, released, bounds, final=final)
         if not final:

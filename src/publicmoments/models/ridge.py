@@ -18,6 +18,7 @@ from publicmoments.models.parameters import check_switches, checked_bound
 from publicmoments.models.passes import Measured, pass_laws, run_passes
 from publicmoments.models.shell import (
     PrivateEstimator,
+    called,
     check_public,
     match_responses,
     matched_moments,
@@ -187,6 +188,7 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
             Itself.
         """
         alpha, privacy, request = self._checked_parameters()
+        target = called(y)
         X, y = self._by_name(X, several=True, y=y)
         features, responses = as_table(X, "X"), as_responses(y, "y")
         rows = self._private_rows(features, responses, bool(self.fit_intercept))
@@ -198,10 +200,10 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
             knowledge = initial_knowledge(design, rows.n_responses, bool(self.anchor))
             passes = self._number_of_passes(has_fit=knowledge.noise_scale is not None)
             dimension = sum(knowledge.coef.shape)
-            total = spendable(
+            bought = spendable(
                 privacy, lambda whole: pass_laws(whole, rows.n_rows, dimension, passes)
             )
-            with self._account(total, privacy, source) as account:
+            with self._account(bought, privacy, source, target) as account:
                 measured = run_passes(
                     knowledge,
                     rows,
@@ -214,7 +216,7 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
             self._keep(measured, alpha, features, responses)
             self._keep_errors(measured, alpha, rows.n_rows, responses.one_dimensional)
             self.card_: Card = ridge_card(
-                measured, total, privacy, public, n_rows=rows.n_rows, n_features=features.n_columns
+                measured, bought, privacy, public, n_rows=rows.n_rows, n_features=features.n_columns
             )
             self._warn_of_misfit(measured.public_fit, public)
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -13,11 +14,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from publicmoments.models.guarantee import Spendable
 from publicmoments.models.parameters import check_seed, checked_budget
 from publicmoments.privacy.account import Account
-from publicmoments.privacy.budgets import GDP, Budget
+from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike, open_account
 from publicmoments.public import PublicMoments
+from publicmoments.public.suspicion import refuse_private_as_public, warn_of_identifiers
 from publicmoments.release import NoiseSource, PrivateRows, private_rows
 from publicmoments.report.card import Card
 from publicmoments.tables import (
@@ -32,11 +35,13 @@ from publicmoments.warnings_ import PublicMomentsWarning
 
 __all__ = [
     "PrivateEstimator",
+    "called",
     "check_public",
     "match_responses",
     "matched_moments",
     "one_label",
     "one_response",
+    "warn_of_clones",
 ]
 
 
@@ -54,6 +59,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     ledger: LedgerLike = None
     dataset: str | None = None
     card_: Card
+    _is_clone = False
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that private noise differs from fit to fit."""
@@ -61,9 +67,17 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         tags.non_deterministic = self.random_state is None
         return tags
 
+    def __sklearn_clone__(self) -> Any:
+        """Copy the parameters, and remember that this is a copy: see `warn_of_clones`."""
+        copy = super().__sklearn_clone__()
+        copy._is_clone = True
+        return copy
+
     def _checked_budget(self) -> Budget:
         """Validate the parameters that all estimators share; return the budget."""
         check_seed(self.random_state)
+        if self._is_clone and self.ledger is None:
+            warn_of_clones()
         if self.on_invalid not in ("raise", "ignore"):
             raise ValueError(
                 f'on_invalid must be "raise" or "ignore", got on_invalid={self.on_invalid!r}'
@@ -75,20 +89,23 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Any, ...]:
         """Split X into features and the columns that are called by name; see `by_name`."""
         public: PublicMoments | None = getattr(self, "public", None)
+        refuse_private_as_public(public, X)
         wanted = None if public is None else public.columns
         return by_name(X, wanted, several=several, words=words, **given)
 
     def _account(
-        self, total: GDP, privacy: Budget, source: NoiseSource
+        self, bought: Spendable, privacy: Budget, source: NoiseSource, target: str
     ) -> AbstractContextManager[Account]:
         """Open the account of a fit, paid for by the ledger where there is one."""
         return open_account(
             self.ledger,
             self.dataset,
-            total,
+            bought.total,
             stated=privacy,
             private=source.private,
-            note=type(self).__name__,
+            extra_tv=bought.extra_tv,
+            model=type(self).__name__,
+            target=target,
         )
 
     def _private_rows(self, features: Table, responses: Table, fit_intercept: bool) -> PrivateRows:
@@ -124,6 +141,28 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return values
 
 
+def called(y: Any) -> str:
+    """Name of a response, or of several, where they have any; for the ledger."""
+    if isinstance(y, str):
+        return y
+    names = y if isinstance(y, list | tuple) else getattr(y, "columns", [getattr(y, "name", None)])
+    named = len(names) > 0 and all(isinstance(name, str) for name in names)
+    return ", ".join(names) if named else ""
+
+
+@cache
+def warn_of_clones() -> None:
+    """Tell, once in a process, what copies that scikit-learn makes of a model cost."""
+    warnings.warn(
+        "this model is a copy that scikit-learn made, as GridSearchCV and cross_val_score do: each "
+        "of their fits spends the whole stated budget on the same rows, k fits cost sqrt(k) times "
+        "its mu, and scores on private rows are not private. Pass ledger= and dataset= to have "
+        "every fit counted, or choose among models with plan, which costs nothing",
+        PublicMomentsWarning,
+        stacklevel=4,
+    )
+
+
 def check_public(public: object) -> None:
     """Refuse what is not public moments; None stands for none."""
     if public is not None and not isinstance(public, PublicMoments):
@@ -146,7 +185,9 @@ def matched_moments(
             PublicMomentsWarning,
             stacklevel=3,
         )
+        warn_of_identifiers(None, features.columns, stacklevel=5)
         return PublicMoments.identity(features.n_columns, response_scale=np.ones(n_responses))
+    refuse_private_as_public(public, features.source)
     match_columns(features, public.columns, "X")
     d = len(public.second_moment)
     if features.n_columns != d:
@@ -154,6 +195,7 @@ def matched_moments(
             f"X has {features.n_columns} features, but the public moments have {d}; pass the "
             "same columns to both"
         )
+    warn_of_identifiers(public, features.columns or public.columns, stacklevel=5)
     return public
 
 

@@ -34,9 +34,9 @@ class PublishedEstimator(PrivateEstimator):
         self, rows: PrivateRows, privacy: Budget, *, grams: int, vectors: int
     ) -> Spending:
         """Open the account of a fit."""
-        total = affordable(privacy, rows.n_rows, grams, vectors, rows.n_design)
+        bought = affordable(privacy, rows.n_rows, grams, vectors, rows.n_design)
         source = noise_source(self.random_state, protects=self.unprotected is None)
-        return Spending(rows, total, grams + vectors, source)
+        return Spending(rows, bought, grams + vectors, source)
 
     def _keep(
         self, features: Table, coef: Array, spending: Spending, public: PublicMoments | None

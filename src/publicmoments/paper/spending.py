@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.models.guarantee import Law, claim, spendable
+from publicmoments.models.guarantee import Law, Spendable, claim, spendable
 from publicmoments.paper.scales import published_mu
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP, Budget
 from publicmoments.privacy.noise_law import triangle_noise_law, vector_noise_law
+from publicmoments.privacy.rounding import text_above
 from publicmoments.public import PublicMoments
 from publicmoments.release import (
     GramLaw,
@@ -47,7 +48,7 @@ class Spending:
     ----------
     rows : PrivateRows
         The private side.
-    total : GDP
+    bought : Spendable
         Budget of all releases together.
     releases : int
         How many there are.
@@ -58,7 +59,7 @@ class Spending:
     """
 
     rows: PrivateRows
-    total: GDP
+    bought: Spendable
     releases: int
     source: NoiseSource
     gram_law: GramLaw = triangle_noise_law
@@ -66,8 +67,8 @@ class Spending:
 
     def __post_init__(self) -> None:
         """Open the account and share the budget."""
-        self._account = Account(self.total)
-        self._costs = self.total.split(*[1.0] * self.releases)
+        self._account = Account(self.bought.total)
+        self._costs = self.bought.total.split(*[1.0] * self.releases)
 
     def gram(self, statistic: str, recipe: GramRecipe) -> Array:
         """Release a mean of products."""
@@ -94,9 +95,9 @@ class Spending:
     def as_published(self) -> str:
         """State the total in the paper's words, which count a budget per kind of statistic."""
         kinds = len({statistic for statistic, _ in self.made})
-        mu = published_mu(self.total.mu, kinds)
+        mu = published_mu(self.bought.total.mu, kinds)
         each = f"each of its {kinds} kinds of statistics" if kinds > 1 else "its one statistic"
-        return f"The publication states this budget as mu = {mu:.6g}, for {each}."
+        return f"The publication states this budget as mu = {text_above(mu, 6)}, for {each}."
 
     def card(
         self,
@@ -115,7 +116,7 @@ class Spending:
         if unprotected is not None:
             notes = (*notes, "The noise is stated in units of the bound, which is not told.")
         return Card(
-            **claim(made, self.total, privacy, self.source.private, unprotected),
+            **claim(made, self.bought, privacy, self.source.private, unprotected),
             n_rows=self.rows.n_rows,
             n_features=self.rows.n_design,
             n_responses=self.rows.n_responses,
@@ -125,8 +126,8 @@ class Spending:
         )
 
 
-def affordable(privacy: Budget, n_rows: int, grams: int, vectors: int, d: int) -> GDP:
-    """Return the total that a stated budget buys for so many matrices and vectors."""
+def affordable(privacy: Budget, n_rows: int, grams: int, vectors: int, d: int) -> Spendable:
+    """Return what a stated budget buys for so many matrices and vectors."""
 
     def laws(total: GDP) -> list[Law]:
         mu = total.split(*[1.0] * (grams + vectors))[0].mu

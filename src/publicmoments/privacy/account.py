@@ -14,8 +14,13 @@ __all__ = ["Account", "BudgetExceeded"]
 _TOLERANCE = 1e-12
 
 
-class BudgetExceeded(ValueError):
-    """A charge would exceed the total of the account; nothing has been spent or drawn."""
+class BudgetExceeded(RuntimeError):
+    """
+    A charge would exceed what is left; nothing has been spent or drawn.
+
+    It is no `ValueError`: nothing is wrong with the input, and whoever mends bad input must not
+    look at the rows again because of it.
+    """
 
 
 class Account:

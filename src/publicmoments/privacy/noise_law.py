@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from publicmoments.checks import non_negative, positive, positive_integer
+from publicmoments.privacy.budgets import GDP, ApproxDP
 from publicmoments.privacy.rounding import exact, float_above, float_below
 from publicmoments.privacy.sensitivity import gram_sensitivity, squared_gram_sensitivity
 
@@ -20,6 +21,7 @@ __all__ = [
     "VectorNoiseLaw",
     "checked_noise_sd",
     "extra_delta",
+    "gdp_beside",
     "gram_noise_law",
     "triangle_noise_law",
     "vector_noise_law",
@@ -370,7 +372,7 @@ def extra_delta(extra_tv: float, epsilon: float) -> float:
     Returns
     -------
     float
-        (1 + exp(epsilon)) tau, at most 1.0.
+        (1 + exp(epsilon)) tau, rounded up, and at most 1.0.
 
     Notes
     -----
@@ -385,8 +387,41 @@ def extra_delta(extra_tv: float, epsilon: float) -> float:
     True
     """
     epsilon = non_negative("epsilon", epsilon)
+    if non_negative("extra_tv", extra_tv) == 0.0:
+        return 0.0
     log_extra = math.log(extra_tv) + epsilon + math.log1p(math.exp(-epsilon))
-    return math.exp(min(log_extra, 0.0))
+    # The error of each function is below 2^-51 of numbers below 2^10.
+    return min(math.exp(min(log_extra, 0.0)) * (1.0 + 2.0**-40), 1.0)
+
+
+def gdp_beside(budget: ApproxDP, extra_tv: float) -> GDP | None:
+    """
+    Return the largest GDP budget that keeps an (epsilon, delta) one beside an extra distance.
+
+    Parameters
+    ----------
+    budget : ApproxDP
+        What must hold of all noise together.
+    extra_tv : float
+        Its distance from rounded Gaussian noise; see `extra_delta`.
+
+    Returns
+    -------
+    GDP or None
+        None where the extra alone is too much.
+
+    Examples
+    --------
+    >>> gdp_beside(ApproxDP(1.0, 1e-6), 0.0) == ApproxDP(1.0, 1e-6).to_gdp()
+    True
+    >>> gdp_beside(ApproxDP(1.0, 1e-6), 1e-6) is None
+    True
+    """
+    aside = extra_delta(extra_tv, budget.epsilon)
+    if aside == 0.0:
+        return budget.to_gdp()
+    left = math.nextafter(budget.delta - aside, -math.inf)
+    return ApproxDP(budget.epsilon, left).to_gdp() if left > 0.0 else None
 
 
 def _extra_tv(count: int, noise_sd: float) -> float:

@@ -32,6 +32,7 @@ from publicmoments.public.joint import (
     spread_of_rows,
 )
 from publicmoments.public.storage import read_joint, write_joint
+from publicmoments.public.suspicion import remember
 from publicmoments.public.validation import checked_columns, checked_response_scale, label
 from publicmoments.tables import as_table
 
@@ -175,7 +176,9 @@ class PublicMoments(ReadOnlyArrays):
         every = None if names is None else names + (response_names or ("response",) * q)
         scale = given_scale(response, response_scale)
         joint = JointMoments(spread_of_rows(values, every), names, q, response_names, scale)
-        return _separated(joint, thinned(values))
+        public = _separated(joint, thinned(values))
+        remember(public, B)
+        return public
 
     @classmethod
     def from_matrix(

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import IO, Any
+from weakref import finalize
 
 from publicmoments.blocks import rows_at_once
 
@@ -58,7 +59,10 @@ class Spool:
         except BaseException:
             file.close()
             raise
-        return cls(file, n_rows)
+        spool = cls(file, n_rows)
+        # Or else Python would complain of a file that nobody closed.
+        finalize(spool, file.close)
+        return spool
 
     def pieces(self) -> Generator[Any]:
         """Read the rows from the beginning."""

@@ -9,6 +9,7 @@ import pytest
 
 from publicmoments import GDP, ZCDP, ApproxDP, BudgetExceeded
 from publicmoments.factors import Ones
+from publicmoments.models.guarantee import Spendable
 from publicmoments.paper.spending import Spending, affordable
 from publicmoments.privacy.noise import SeededNoise
 from publicmoments.release import GramRecipe, TotalRecipe
@@ -22,6 +23,9 @@ def rows(make_rows):
     return make_rows(rng.normal(size=(N, D)), rng.normal(size=N))
 
 
+BOUGHT = Spendable(GDP(2.0), 1e-12)
+
+
 def gram(radius=5.0):
     return GramRecipe(np.eye(D), np.zeros((D, 1)), Ones(), radius, radius, N)
 
@@ -31,7 +35,7 @@ def total():
 
 
 def test_releases_share_the_total_evenly_and_no_more_are_made(rows):
-    spending = Spending(rows, GDP(2.0), 4, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, 4, SeededNoise(0))
     for _ in range(2):
         spending.gram("matrix", gram())
         spending.total_of("vector", total())
@@ -42,7 +46,7 @@ def test_releases_share_the_total_evenly_and_no_more_are_made(rows):
 
 
 def test_releases_of_more_than_the_account_holds_are_refused(rows):
-    spending = Spending(rows, GDP(2.0), 1, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, 1, SeededNoise(0))
     spending._costs.append(GDP(2.0))
     spending.gram("matrix", gram())
     with pytest.raises(BudgetExceeded):
@@ -50,7 +54,7 @@ def test_releases_of_more_than_the_account_holds_are_refused(rows):
 
 
 def test_noise_and_values_are_those_of_the_door(rows):
-    spending = Spending(rows, GDP(2.0), 4, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, 4, SeededNoise(0))
     matrix = spending.gram("matrix", gram())
     vector = spending.total_of("vector", total())
     smallest, noise_sd = spending.smallest_eigenvalue(gram())
@@ -65,7 +69,7 @@ def test_noise_and_values_are_those_of_the_door(rows):
 
 
 def test_the_card_has_one_line_per_kind_and_scale(rows):
-    spending = Spending(rows, GDP(2.0), 5, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, 5, SeededNoise(0))
     for radius in (5.0, 5.0, 6.0):
         spending.gram("matrix", gram(radius))
     for _ in range(2):
@@ -78,7 +82,7 @@ def test_the_card_has_one_line_per_kind_and_scale(rows):
 
 
 def test_an_unprotected_card_states_noise_in_units_of_the_bound(rows):
-    spending = Spending(rows, GDP(2.0), 2, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, 2, SeededNoise(0))
     spending.gram("matrix", gram())
     spending.total_of("vector", total())
     card = spending.card(GDP(2.0), None, unprotected="Not private: a test.")
@@ -93,22 +97,22 @@ def test_an_unprotected_card_states_noise_in_units_of_the_bound(rows):
     [
         (["a"], "mu = 2, for its one statistic"),
         (["a", "a"], "mu = 2, for its one statistic"),
-        (["a", "b"], "mu = 1.41421, for each of its 2 kinds"),
-        (["a", "b", "c"], "mu = 1.1547, for each of its 3 kinds"),
+        (["a", "b"], "mu = 1.41422, for each of its 2 kinds"),
+        (["a", "b", "c"], "mu = 1.15471, for each of its 3 kinds"),
     ],
 )
 def test_the_budget_in_the_words_of_the_publication(rows, kinds, words):
-    spending = Spending(rows, GDP(2.0), len(kinds), SeededNoise(0))
+    spending = Spending(rows, BOUGHT, len(kinds), SeededNoise(0))
     for kind in kinds:
         spending.total_of(kind, total())
     assert words in spending.as_published()
 
 
 def test_what_budgets_buy():
-    assert affordable(GDP(2.0), N, 3, 3, D) == GDP(2.0)
-    assert affordable(ZCDP(0.5), N, 3, 3, D) == GDP(1.0)
+    assert affordable(GDP(2.0), N, 3, 3, D).total == GDP(2.0)
+    assert affordable(ZCDP(0.5), N, 3, 3, D).total == GDP(1.0)
     approximate = ApproxDP(1.0, 1e-6)
-    bought = affordable(approximate, N, 3, 3, D)
+    bought = affordable(approximate, N, 3, 3, D).total
     assert 0.999 * approximate.mu < bought.mu <= approximate.mu
 
 

@@ -64,5 +64,5 @@ def test_concurrent_charges_cannot_overdraw():
         assert sum(pool.map(accepted, range(400))) == 50
 
 
-def test_budget_exceeded_is_a_value_error():
-    assert issubclass(BudgetExceeded, ValueError)
+def test_a_refused_budget_is_not_taken_for_bad_input():
+    assert not issubclass(BudgetExceeded, ValueError | TypeError)

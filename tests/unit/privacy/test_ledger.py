@@ -207,11 +207,11 @@ def test_times_are_utc(ledger):
 
 
 def test_json_export_holds_everything(ledger):
-    ledger.cap("wine", ZCDP(0.5), note="board")
-    ledger.released(ledger.charge("wine", GDP(0.1), note="fit"))
     ledger.charge("power", GDP(0.2), private=False)
+    ledger.cap("wine", ZCDP(0.5), note="board")
+    ledger.released(ledger.charge("wine", GDP(0.1), note="fit", model="Ridge", target="quality"))
     document = json.loads(ledger.export())
-    assert (document["format"], document["version"]) == ("publicmoments ledger", 1)
+    assert (document["format"], document["version"]) == ("publicmoments ledger", 2)
     power, wine = document["datasets"]
     assert (power["dataset"], power["spent_mu"], power["remaining_mu"]) == ("power", 0.2, None)
     assert power["entries"][0]["kind"] == "reproducible, claims no privacy"
@@ -219,6 +219,9 @@ def test_json_export_holds_everything(ledger):
     assert wine["remaining_mu"] == ledger.remaining("wine")
     assert wine["caps"][0]["stated"] == "ZCDP(rho=0.5)"
     assert (wine["entries"][0]["mu"], wine["entries"][0]["closed_by"]) == (0.1, "released")
+    purpose = wine["entries"][0]["purpose"]
+    assert (purpose["model"], purpose["target"]) == ("Ridge", "quality")
+    assert (wine["extra_tv"], wine["entries"][0]["extra_tv"]) == (0.0, 0.0)
 
 
 def test_json_export_writes_null_for_what_no_float_holds(ledger):
@@ -229,9 +232,9 @@ def test_json_export_writes_null_for_what_no_float_holds(ledger):
 
 
 def test_csv_export_holds_the_lines_exactly(ledger):
+    ledger.charge("power", GDP(0.1))
     ledger.cap("wine", GDP(1.0), note="a, b")
     ledger.charge("wine", GDP(0.1))
-    ledger.charge("power", GDP(0.1))
     lines = list(csv.DictReader(io.StringIO(ledger.export("csv", dataset="wine"))))
     assert [(line["number"], line["event"]) for line in lines] == [("1", "cap"), ("2", "charged")]
     assert lines[0]["note"] == "a, b"
@@ -299,12 +302,12 @@ def test_databases_of_something_else_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "statement", ["UPDATE {} SET version = 2", "INSERT INTO {} VALUES (2, '')"]
+    "statement", ["UPDATE {} SET version = 3", "INSERT INTO {} VALUES (3, '')"]
 )
 def test_unknown_versions_are_refused(ledger, tmp_path, statement):
     with sqlite3.connect(tmp_path / "ledger.db") as connection:
         connection.execute(statement.format("publicmoments_ledger"))
-    with pytest.raises(LedgerError, match=r"must be a ledger of version 1, got \[.*2\]"):
+    with pytest.raises(LedgerError, match=r"must be a ledger of version 2, got \[.*3\]"):
         Ledger(tmp_path / "ledger.db")
 
 

@@ -124,7 +124,7 @@ def test_no_noise_is_drawn_when_the_ledger_cannot_pay(
         raise LedgerError("disk full")
 
     account = ledger.account("wine", GDP(1.0))
-    monkeypatch.setattr(ledger, "charge", broken)
+    monkeypatch.setattr(ledger, "_charge", broken)
     rows = make_rows([[1.0, 2.0], [0.5, 0.1]], [1.0, 2.0])
     with pytest.raises(LedgerError, match="disk full"):
         measure_gram(rows, make_recipe(n_rows=2), GDP(1.0), account, watch.noise())
@@ -140,11 +140,11 @@ def test_opening_without_a_ledger_keeps_the_account_in_memory():
 def test_opening_with_a_path_or_a_ledger_charges_it(ledger, tmp_path):
     for paid_by in (ledger, tmp_path / "ledger.db", str(tmp_path / "ledger.db")):
         with open_account(
-            paid_by, "wine", GDP(1.0), stated=GDP(1.0), private=False, note="fit"
+            paid_by, "wine", GDP(1.0), stated=GDP(1.0), private=False, model="fit"
         ) as account:
             account.charge(GDP(1.0))
     entries = ledger.entries("wine")
-    assert [(entry.note, entry.private, entry.state) for entry in entries] == [
+    assert [(entry.purpose.model, entry.private, entry.state) for entry in entries] == [
         ("fit", False, "finished")
     ] * 3
 

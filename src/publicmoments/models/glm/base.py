@@ -16,7 +16,7 @@ from publicmoments.models.glm.penalty import without_dust
 from publicmoments.models.glm.plan import few_will_do
 from publicmoments.models.glm.spread import glm_parts
 from publicmoments.models.glm.start import make_start
-from publicmoments.models.guarantee import claim, spendable
+from publicmoments.models.guarantee import Spendable, claim, spendable
 from publicmoments.models.inference import CoefInference
 from publicmoments.models.parameters import check_switches, checked_bound
 from publicmoments.models.passes import LARGE_TABLE
@@ -85,6 +85,7 @@ class GLMEstimator(CoefInference, PrivateEstimator):
         responses: Table,
         privacy: Budget,
         *,
+        target: str = "",
         classes: tuple[Any, ...] | None = None,
         basis: Array | None = None,
     ) -> Array:
@@ -109,9 +110,9 @@ class GLMEstimator(CoefInference, PrivateEstimator):
         )
         passes = self._number_of_passes(start, rows.n_rows, privacy.to_gdp().mu)
         p, k = design.n_columns, family.n_predictors
-        total = spendable(privacy, lambda whole: fit_laws(whole, rows.n_rows, p, k, passes))
+        bought = spendable(privacy, lambda whole: fit_laws(whole, rows.n_rows, p, k, passes))
         source = noise_source(self.random_state)
-        with self._account(total, privacy, source) as account:
+        with self._account(bought, privacy, source, target) as account:
             fitted = fit_passes(
                 start,
                 rows,
@@ -126,7 +127,7 @@ class GLMEstimator(CoefInference, PrivateEstimator):
             )
         self._keep_names(features)
         self.n_iter_ = passes
-        self.card_ = _card(fitted, rows, public, privacy, total, scale)
+        self.card_ = _card(fitted, rows, public, privacy, bought, scale)
         self._warn_of_misfit(fitted, public)
         selects = alpha * absolute > 0.0
         self._keep_errors(
@@ -229,7 +230,7 @@ def _card(
     rows: PrivateRows,
     public: PublicMoments,
     privacy: Budget,
-    total: Any,
+    bought: Spendable,
     scale: float,
 ) -> Card:
     """Write the privacy card; everything on it is public or released."""
@@ -249,7 +250,7 @@ def _card(
         )
     error = math.sqrt(max(float(np.trace(fitted.belief.covariance)), 0.0))
     return Card(
-        **claim(fitted.releases, total, privacy, fitted.private),
+        **claim(fitted.releases, bought, privacy, fitted.private),
         n_rows=rows.n_rows,
         n_features=rows.features.n_columns,
         n_responses=1,

@@ -15,7 +15,7 @@ from publicmoments.models.classes import checked_classes, label_words
 from publicmoments.models.glm.base import GLMEstimator, RandomState
 from publicmoments.models.glm.penalty import settled_classes
 from publicmoments.models.inference import around, half_width, with_ones
-from publicmoments.models.shell import one_label
+from publicmoments.models.shell import called, one_label
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
@@ -176,14 +176,16 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         """
         privacy = self._checked_parameters()
         classes = checked_classes(self.classes)
+        target = called(y)
         X, y = self._by_name(X, words=label_words(classes), y=y)
         features, labels = as_table(X, "X"), one_label(y, classes)
+        about: dict[str, Any] = {"target": target, "classes": classes}
         if len(classes) == 2:
-            solution = self._fit(Bernoulli(), features, labels, privacy, classes=classes)
+            solution = self._fit(Bernoulli(), features, labels, privacy, **about)
         else:
             family = Multinomial(len(classes))
             basis = family.basis
-            solution = self._fit(family, features, labels, privacy, classes=classes, basis=basis)
+            solution = self._fit(family, features, labels, privacy, basis=basis, **about)
             solution = solution @ basis
         self.coef_, self.intercept_ = self._split(solution)
         absolute, squared = self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio)

@@ -99,7 +99,13 @@ class Fitted:
 def fit_laws(
     total: GDP, n_rows: int, p: int, k: int, passes: int
 ) -> list[NoiseLaw | VectorNoiseLaw]:
-    """Noise laws of the gradients, and of a curvature that may be released among them."""
+    """
+    Noise laws of the longest path of a fit, further from Gaussian than those of any other.
+
+    A curvature may be released, which leaves less for the gradients. Distances go with the squared
+    budgets: those of gradients that have the whole total are no less than those of gradients that
+    have what is left of it, however it is split, and that of the curvature comes on top.
+    """
     bound = total_grid_bound(n_rows, gradient_recipe(n_rows, total.mu))
     vector = [
         vector_noise_law(bound, p * k, cost.mu) for cost in total.split(*pass_budgets(passes))

@@ -12,7 +12,7 @@ from sklearn.metrics import d2_log_loss_score, d2_tweedie_score
 from publicmoments.checks import positive
 from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, checked_family
 from publicmoments.models.glm.base import GLMEstimator, RandomState
-from publicmoments.models.shell import one_response
+from publicmoments.models.shell import called, one_response
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
@@ -148,13 +148,14 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
             raise ValueError("family must have one predictor; use LogisticRegression for classes")
         typical = _finite("typical_offset", self.typical_offset)
         self._check_typical("typical_offset", typical == 0.0)
+        target = called(y)
         X, y, offset = self._by_name(X, y=y, offset=offset)
         responses = within(one_response(y), family.allows, family.range, "y")
         if offset is not None or typical != 0.0:
             given = offset is not None
             shift = one_response(offset, "offset") if given else filled(responses, 0.0)
             responses = beside(responses, shift, lambda values: values - typical, ("y", "offset"))
-        solution = self._fit(family, as_table(X, "X"), responses, privacy)
+        solution = self._fit(family, as_table(X, "X"), responses, privacy, target=target)
         coef, intercept = self._split(solution)
         self.coef_, self.intercept_ = coef[0], float(intercept[0]) - typical
         return self
@@ -345,6 +346,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         typical = positive("typical_exposure", self.typical_exposure)
         self._check_typical("typical_exposure", typical == 1.0)
         family = Poisson()
+        target = called(y)
         X, y, exposure = self._by_name(X, y=y, exposure=exposure)
         responses = within(one_response(y), family.allows, family.range, "y")
         if exposure is not None or typical != 1.0:
@@ -359,7 +361,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
             responses = beside(
                 responses, lasted, lambda values: np.log(values) - shift, ("y", "exposure")
             )
-        solution = self._fit(family, as_table(X, "X"), responses, privacy)
+        solution = self._fit(family, as_table(X, "X"), responses, privacy, target=target)
         coef, intercept = self._split(solution)
         self.coef_, self.intercept_ = coef[0], float(intercept[0]) - float(np.log(typical))
         return self

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from publicmoments.models.guarantee import claim
+from publicmoments.models.guarantee import Spendable, claim
 from publicmoments.models.moments.weights import RowWeights
-from publicmoments.privacy.budgets import GDP, Budget
+from publicmoments.privacy.budgets import Budget
+from publicmoments.privacy.rounding import text_above
 from publicmoments.public import PublicMoments
 from publicmoments.release import NoisyGram
 from publicmoments.report.card import Card, PassSummary
@@ -42,7 +43,11 @@ class MomentPass(PassSummary):
 
 
 def moment_card(
-    released: NoisyGram, weights: RowWeights, total: GDP, privacy: Budget, public: PublicMoments
+    released: NoisyGram,
+    weights: RowWeights,
+    bought: Spendable,
+    privacy: Budget,
+    public: PublicMoments,
 ) -> Card:
     """Write the card of one release; everything on it is public or released."""
     line = MomentPass(
@@ -59,7 +64,7 @@ def moment_card(
         predicted_bias=weights.predicted_bias,
     )
     return Card(
-        **claim([released], total, privacy, released.private),
+        **claim([released], bought, privacy, released.private),
         n_rows=released.n_rows,
         n_features=released.recipe.dimension - 1,
         n_responses=0,
@@ -86,7 +91,7 @@ def combined_card(cards: Sequence[Card]) -> Card:
     private = all(card.private for card in cards)
     lines = tuple(line for card in cards for line in card.passes)
     everywhere = math.hypot(*(line.mu for line in lines))
-    budgets = ", ".join(f"{line.mu:.6g}" for line in lines)
+    budgets = ", ".join(text_above(line.mu, 6) for line in lines)
     return replace(
         worst,
         guarantee=next((card.guarantee for card in cards if not card.private), worst.guarantee),
@@ -100,7 +105,7 @@ def combined_card(cards: Sequence[Card]) -> Card:
             f"{len(lines)} sites of disjoint rows, their numbers public: a row has the guarantee "
             f"of its own site, of which the worst is stated. mu by site: {budgets}.",
             "A person with rows at several sites has the composition of their guarantees: the root "
-            f"of the sum of their squared mu, at all sites {everywhere:.6g}.",
+            f"of the sum of their squared mu, at all sites {text_above(everywhere, 6)}.",
         ),
     )
 

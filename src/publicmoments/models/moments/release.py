@@ -27,6 +27,7 @@ from publicmoments.privacy.noise_law import gram_noise_law
 from publicmoments.public import PublicDesign, PublicMoments
 from publicmoments.public.arguments import table_names
 from publicmoments.public.arrays import read_only
+from publicmoments.public.suspicion import refuse_private_as_public, warn_of_identifiers
 from publicmoments.release import (
     GramRecipe,
     gram_grid_bound,
@@ -119,6 +120,7 @@ def release_moments(
     if on_invalid not in ("raise", "ignore"):
         raise ValueError(f'on_invalid must be "raise" or "ignore", got on_invalid={on_invalid!r}')
     wanted_names = public.columns if isinstance(public, PublicMoments) else None
+    refuse_private_as_public(public, rows, "rows")
     (rows,) = by_name(rows, wanted_names, what="rows")
     table = as_table(rows, "rows")
     names = _matched(table, public, columns)
@@ -127,18 +129,19 @@ def release_moments(
     )
     design = public.design(fit_intercept=True)
     n, p = private.n_rows, private.n_design
-    total = spendable(budget, lambda whole: [gram_noise_law(gram_grid_bound(n, p), p, whole.mu)])
-    weights = choose_weights(RowLengths.expected(design), p, n, total.mu, wanted)
+    bought = spendable(budget, lambda whole: [gram_noise_law(gram_grid_bound(n, p), p, whole.mu)])
+    weights = choose_weights(RowLengths.expected(design), p, n, bought.total.mu, wanted)
     source = noise_source(random_state)
     with open_account(
         ledger,
         dataset,
-        total,
+        bought.total,
         stated=budget,
         private=source.private,
-        note="release_moments",
+        extra_tv=bought.extra_tv,
+        model="release_moments",
     ) as account:
-        released = measure_gram(private, _recipe(design, weights, n), total, account, source)
+        released = measure_gram(private, _recipe(design, weights, n), bought.total, account, source)
     release = MomentRelease(
         noisy_gram=read_only(released.noisy_gram),
         diagonal_sd=released.diagonal_sd,
@@ -148,7 +151,7 @@ def release_moments(
         weights=weights,
         coordinates=_coordinates(design, public),
         anchor=bool(anchor),
-        card=moment_card(released, weights, total, budget, public),
+        card=moment_card(released, weights, bought, budget, public),
     )
     warn_of(release.diagnostics, release.anchor)
     return replace(
@@ -182,7 +185,9 @@ def _matched(table: Table, public: object, columns: Sequence[str] | None) -> tup
             f"Found array with {table.n_rows} sample(s) (shape=({table.n_rows}, {d})) while a "
             "minimum of 2 is required; one row cannot be hidden"
         )
-    return public.columns if names is None else names
+    names = public.columns if names is None else names
+    warn_of_identifiers(public, names)
+    return names
 
 
 def _recipe(design: PublicDesign, weights: RowWeights, n_rows: int) -> GramRecipe:

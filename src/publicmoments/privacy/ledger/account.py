@@ -40,6 +40,10 @@ class LedgerAccount(Account):
         Whether the noise protects.
     note : str
         What to remember.
+    extra_tv : float
+        How far all noise of the fit is from Gaussian, at most.
+    model, target : str
+        What is fitted, and what it predicts.
 
     Notes
     -----
@@ -77,10 +81,14 @@ class LedgerAccount(Account):
         stated: Budget,
         private: bool = True,
         note: str = "",
+        extra_tv: float = 0.0,
+        model: str = "",
+        target: str = "",
     ) -> None:
         super().__init__(total)
         self._ledger, self._dataset, self._stated = ledger, dataset, stated
         self._private, self._note = private, note
+        self._extra_tv, self._model, self._target = extra_tv, model, target
         self._entry: Entry | None = None
         self._process = os.getpid()
         self._first = threading.Lock()
@@ -106,12 +114,15 @@ class LedgerAccount(Account):
                 )
             super().charge(cost)
             if self._entry is None:
-                self._entry = self._ledger.charge(
+                self._entry = self._ledger._charge(
                     self._dataset,
                     self.total,
                     stated=self._stated,
                     private=self._private,
                     note=self._note,
+                    extra_tv=self._extra_tv,
+                    model=self._model,
+                    target=self._target,
                 )
 
     def released(self) -> None:

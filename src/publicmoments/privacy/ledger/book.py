@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import getpass
 import os
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from publicmoments.checks import positive
+from publicmoments.checks import nearest, non_negative, positive
 from publicmoments.privacy.account import BudgetExceeded
-from publicmoments.privacy.budgets import GDP, Budget
+from publicmoments.privacy.budgets import GDP, ApproxDP, Budget
 from publicmoments.privacy.ledger.account import LedgerAccount
 from publicmoments.privacy.ledger.arguments import checked_budget, checked_name, checked_text
 from publicmoments.privacy.ledger.records import (
@@ -17,6 +19,7 @@ from publicmoments.privacy.ledger.records import (
     Entry,
     Event,
     History,
+    Standing,
     cap_of,
     entry_of,
     replay,
@@ -25,7 +28,7 @@ from publicmoments.privacy.ledger.records import (
 from publicmoments.privacy.ledger.squares import allowed_square, room, root_above, root_below
 
 if TYPE_CHECKING:
-    from publicmoments.privacy.ledger.store import Store
+    from publicmoments.privacy.ledger.store import Page, Store
 
 __all__ = ["Ledger"]
 
@@ -43,6 +46,13 @@ class Ledger:
         Seconds to wait for other writers.
     create : bool, default=True
         Whether to make a ledger where there is none yet.
+    new_datasets : bool, default=False
+        Whether a charge may begin a dataset that the ledger does not know although it has caps. A
+        name with a typing error would escape them, so this must be said; setting a cap says it too.
+    who : str, optional
+        Who spends, kept with every charge; the name of the user who is logged in by default.
+    output : str, default=""
+        Where results will be written, kept with every charge.
 
     Raises
     ------
@@ -63,8 +73,10 @@ class Ledger:
     or the server keeps what it has confirmed.
 
     **Guarantee.** A charge is accepted only if it composes with all earlier ones of the dataset to
-    at most the cap in force, in Gaussian DP and in zCDP, for replacing one row. While there is a
-    cap, the total is so bounded by the highest one set. A charge is durable before any noise of it
+    at most the cap in force, for replacing one row: in zCDP exactly; in Gaussian DP up to the sum
+    of the distances between discrete and Gaussian noise, which is kept beside; and for a cap stated
+    as (epsilon, delta), these distances paid from its delta. While there is a cap, the total is so
+    bounded by the highest one set. A charge is durable before any noise of it
     is drawn: a crash wastes budget and never under-counts it. Writers in other threads, processes
     and machines neither lose nor double a charge. Reproducible runs are charged as well,
     because the rows were used and the results may have steered later choices, but their entries
@@ -74,8 +86,9 @@ class Ledger:
     chosen with knowledge of the outputs before it, as long as the total is fixed in advance
     (Dong, Roth and Su 2022; Smith and Thakurta 2022). Hence the highest cap and not the amount
     spent is the guarantee where costs are chosen adaptively; lowering a cap stops further spending
-    and does not make the past more private. What the discrete noise adds to delta is on the
-    card of each release and adds up as well.
+    and does not make the past more private. Distances in total variation add up (see
+    `publicmoments.privacy.noise_law.extra_delta`); a charge that an earlier version made does not
+    tell its own, and an (epsilon, delta) cap then allows nothing more.
 
     **Numerics.** Costs are stored digit for digit. Their squares are exact fractions, are added up
     exactly and compared with the exact square of the cap (2 rho for zCDP), with no tolerance: under
@@ -103,8 +116,14 @@ class Ledger:
         *,
         busy_timeout: float = 60.0,
         create: bool = True,
+        new_datasets: bool = False,
+        who: str | None = None,
+        output: str = "",
     ) -> None:
         self._store = _store(location, positive("busy_timeout", busy_timeout, "pass seconds"))
+        self._new_datasets = bool(new_datasets)
+        self._who = checked_text("who", _logged_in() if who is None else who)
+        self._output = checked_text("output", output)
         self._store.prepare(create)
 
     def cap(self, dataset: str, budget: Budget, *, note: str = "") -> Cap:
@@ -152,6 +171,9 @@ class Ledger:
         note: str = "",
         stated: Budget | None = None,
         private: bool = True,
+        extra_tv: float = 0.0,
+        model: str = "",
+        target: str = "",
     ) -> Entry:
         """
         Charge a dataset, durably, or refuse. Call this before drawing any noise.
@@ -159,7 +181,7 @@ class Ledger:
         Parameters
         ----------
         dataset : str
-            Name of the dataset; one that is new begins here, without a cap.
+            Name of the dataset; one that is new begins here, without a cap, which is announced.
         cost : GDP, ApproxDP or ZCDP
             What is to be released, converted by ``to_gdp``.
         note : str, optional
@@ -168,6 +190,10 @@ class Ledger:
             The budget in the words of the user, where ``cost`` was derived from it.
         private : bool, default=True
             False for reproducible noise. It is charged all the same, and claims no privacy.
+        extra_tv : float, default=0.0
+            How far the noise is from Gaussian in total variation, at most; a card has it too.
+        model, target : str, optional
+            What is fitted or released, and what it predicts.
 
         Returns
         -------
@@ -178,6 +204,8 @@ class Ledger:
         ------
         BudgetExceeded
             If it does not fit under the cap; nothing has been spent.
+        ValueError
+            If the ledger has caps and does not know the dataset; see ``new_datasets``.
         LedgerError
             If it could not be written; nothing may be released.
 
@@ -203,11 +231,44 @@ class Ledger:
         ...     ledger.charge("wine", ApproxDP(1.0, delta=1e-6)).stated
         'ApproxDP(epsilon=1.0, delta=1e-06)'
         """
+        name = checked_name(dataset)
+        with self._store.looking(name) as page:
+            new = self._is_new(page)
+        entry = self._charge(
+            name,
+            cost,
+            stated=stated,
+            private=private,
+            note=note,
+            extra_tv=extra_tv,
+            model=model,
+            target=target,
+        )
+        if new:
+            _announce(name)
+        return entry
+
+    def _charge(
+        self,
+        dataset: str,
+        cost: Budget,
+        *,
+        stated: Budget | None,
+        private: bool,
+        note: str,
+        extra_tv: float,
+        model: str,
+        target: str,
+    ) -> Entry:
+        """Charge, or refuse; a dataset that begins has been announced before."""
         mu = checked_budget("cost", cost).to_gdp().mu
         stated = cost if stated is None else checked_budget("stated", stated)
-        square = Fraction(mu) ** 2
-        with self._store.adding(checked_name(dataset)) as page:
-            _refuse_excess(mu, page.dataset, page.last)
+        square, extra_tv = Fraction(mu) ** 2, non_negative("extra_tv", extra_tv)
+        with self._store.adding(dataset) as page:
+            self._is_new(page)
+            standing = page.standing
+            _refuse_excess(mu, extra_tv, page.dataset, standing)
+            extra = None if standing.extra is None else standing.extra + Fraction(extra_tv)
             event = page.add(
                 "charged",
                 checked_text("note", note),
@@ -215,7 +276,13 @@ class Ledger:
                 mu_squared=str(square),
                 stated=repr(stated),
                 private=bool(private),
-                spent_squared=str(square + page.spent),
+                spent_squared=str(square + standing.spent),
+                extra_tv=extra_tv.hex(),
+                extra_sum=None if extra is None else str(extra),
+                model=checked_text("model", model),
+                target=checked_text("target", target),
+                who=self._who,
+                output=self._output,
             )
         return entry_of(event)
 
@@ -235,6 +302,9 @@ class Ledger:
         note: str = "",
         stated: Budget | None = None,
         private: bool = True,
+        extra_tv: float = 0.0,
+        model: str = "",
+        target: str = "",
     ) -> LedgerAccount:
         """
         Open the account of one fit, whose total is charged here before its first noise.
@@ -245,7 +315,7 @@ class Ledger:
             Name of the dataset.
         total : GDP
             Everything the fit may reveal.
-        note, stated, private
+        note, stated, private, extra_tv, model, target
             As in `charge`.
 
         Returns
@@ -257,6 +327,8 @@ class Ledger:
         ------
         BudgetExceeded
             If the total does not fit now. It is compared again when it is charged.
+        ValueError
+            As in `charge`.
 
         Examples
         --------
@@ -268,8 +340,22 @@ class Ledger:
         """
         name, note = checked_name(dataset), checked_text("note", note)
         stated = total if stated is None else checked_budget("stated", stated)
-        account = LedgerAccount(self, name, total, stated=stated, private=private, note=note)
-        _refuse_excess(total.mu, name, self._store.latest(name))
+        account = LedgerAccount(
+            self,
+            name,
+            total,
+            stated=stated,
+            private=private,
+            note=note,
+            extra_tv=extra_tv,
+            model=checked_text("model", model),
+            target=checked_text("target", target),
+        )
+        with self._store.looking(name) as page:
+            new = self._is_new(page)
+            _refuse_excess(total.mu, extra_tv, name, page.standing)
+        if new:
+            _announce(name)
         return account
 
     def spent(self, dataset: str) -> float:
@@ -279,6 +365,10 @@ class Ledger:
     def remaining(self, dataset: str) -> float:
         """The largest charge that would fit, as mu, rounded down; inf without a cap."""
         return self._history(dataset).remaining
+
+    def extra_tv(self, dataset: str) -> float | None:
+        """How far all noise about a dataset is from Gaussian, at most; None if not all is known."""
+        return self._history(dataset).extra_tv
 
     def entries(self, dataset: str) -> tuple[Entry, ...]:
         """All charges of a dataset, in order, with what became of them."""
@@ -322,6 +412,20 @@ class Ledger:
             lines.setdefault(event.dataset, []).append(event)
         return to_text({name: replay(page) for name, page in lines.items()}, events, form)
 
+    def _is_new(self, page: Page) -> bool:
+        """Whether a dataset begins here without a cap; refused where others have one."""
+        if page.last is not None:
+            return False
+        if self._new_datasets:
+            return False
+        if page.others_are_capped():
+            raise ValueError(
+                "dataset must be one that the ledger knows, since it has caps, got "
+                f"dataset={page.dataset!r}; to begin one, set a cap with Ledger.cap, or pass "
+                f"new_datasets=True to the ledger{nearest(page.dataset, page.others())}"
+            )
+        return True
+
     def _history(self, dataset: str) -> History:
         """Replay the lines of a dataset."""
         return replay(self._store.events(checked_name(dataset)))
@@ -344,7 +448,8 @@ class Ledger:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle as the location: a ledger holds no connection."""
-        return _reopened, (self._store.location, self._store.busy_timeout)
+        kept = {name: value for name, value in self.__dict__.items() if name != "_store"}
+        return _reopened, (self._store.location, self._store.busy_timeout, kept)
 
     def __repr__(self) -> str:
         """Show where it is, without any password."""
@@ -365,21 +470,48 @@ def _store(location: str | os.PathLike[str], busy_timeout: float) -> Store:
     return Store(located(location), busy_timeout)
 
 
-def _reopened(location: str, busy_timeout: float) -> Ledger:
+def _reopened(location: str, busy_timeout: float, kept: dict[str, Any]) -> Ledger:
     """Restore a ledger that was open elsewhere, without looking at it again."""
     ledger = Ledger.__new__(Ledger)
+    ledger.__dict__.update(kept)
     ledger._store = _store(location, busy_timeout)
     return ledger
 
 
-def _refuse_excess(mu: float, dataset: str, last: Event | None) -> None:
+def _logged_in() -> str:
+    """Name of the user, where the system has one."""
+    try:
+        name = getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return ""
+    return name if name.isprintable() else ""
+
+
+def _announce(dataset: str) -> None:
+    """Tell that a dataset begins: it may be another one under a wrong name."""
+    warnings.warn(
+        f"the ledger did not know the dataset {dataset!r}: it begins with this charge, without a "
+        "cap. If it is charged under another name already, what is spent on it is now told in two "
+        "parts; set caps with Ledger.cap, so that such a name is refused",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _refuse_excess(mu: float, extra_tv: float, dataset: str, standing: Standing) -> None:
     """Refuse a charge that would exceed the cap, and say what would fit."""
-    if last is None or last.cap is None or last.spent + Fraction(mu) ** 2 <= last.cap:
+    cap = standing.allowed(extra_tv)
+    if cap is None or standing.spent + Fraction(mu) ** 2 <= cap:
         return
-    fits = room(last.spent, last.cap)
+    if standing.extra is None and isinstance(standing.cap, ApproxDP):
+        raise BudgetExceeded(
+            f"the cap of dataset {dataset!r} is stated as (epsilon, delta), and an earlier version "
+            "did not keep what its charges add to delta; set the cap again as GDP or ZCDP"
+        )
+    fits = room(standing.spent, cap)
     advice = f"charge at most GDP({fits!r})" if fits > 0 else "nothing more fits"
     raise BudgetExceeded(
         f"cost must fit in what is left of dataset {dataset!r}, got mu={mu!r} with mu={fits!r} "
-        f"left: mu={root_above(last.spent)!r} is spent of a cap of mu={root_below(last.cap)!r}; "
+        f"left: mu={root_above(standing.spent)!r} is spent of a cap of mu={root_below(cap)!r}; "
         f"{advice}, or raise the cap with Ledger.cap"
     )

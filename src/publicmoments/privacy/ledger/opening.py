@@ -23,7 +23,9 @@ def open_account(
     *,
     stated: Budget,
     private: bool,
-    note: str = "",
+    extra_tv: float = 0.0,
+    model: str = "",
+    target: str = "",
 ) -> AbstractContextManager[Account]:
     """
     Open the account of a fit: paid for by a ledger where there is one, else in memory only.
@@ -40,8 +42,10 @@ def open_account(
         The budget in the words of the user.
     private : bool
         Whether the noise protects.
-    note : str, optional
-        What to remember.
+    extra_tv : float, optional
+        How far all noise of the fit is from Gaussian, at most.
+    model, target : str, optional
+        What is fitted, and what it predicts.
 
     Returns
     -------
@@ -60,4 +64,12 @@ def open_account(
     if ledger is None or dataset is None:
         return nullcontext(Account(total))
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    return book.account(dataset, total, stated=stated, private=private, note=note)
+    return book.account(
+        dataset,
+        total,
+        stated=stated,
+        private=private,
+        extra_tv=extra_tv,
+        model=model,
+        target=target,
+    )

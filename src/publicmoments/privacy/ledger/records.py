@@ -6,12 +6,15 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from publicmoments.privacy.ledger.squares import room, root_above
+from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
+from publicmoments.privacy.ledger.squares import allowed_square, room, root_above
+from publicmoments.privacy.rounding import float_above
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -20,14 +23,19 @@ __all__ = [
     "Event",
     "History",
     "LedgerError",
+    "Purpose",
+    "Standing",
+    "budget_of",
     "cap_of",
     "entry_of",
     "replay",
     "to_text",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the tables and of the meaning of their columns."""
+
+_STATED = re.compile(r"(?P<kind>GDP|ApproxDP|ZCDP)\((?P<numbers>.*)\)")
 
 OPEN = "charged, not released"
 PRIVATE, REPRODUCIBLE = "private", "reproducible, claims no privacy"
@@ -77,7 +85,13 @@ class Event:
     spent_squared : str
         Exact sum of ``mu_squared`` over all charges so far, this one included.
     cap_squared : str or None
-        The cap in force after this line.
+        The cap in force after this line, the extra distances left aside.
+    extra_tv : str or None
+        Of a charge: how far its noise is from Gaussian, as the hexadecimal digits of the float.
+    extra_sum : str or None
+        Exact sum of ``extra_tv`` over all charges so far; None where one of them is not known.
+    model, target, who, output : str or None
+        Of a charge: see `Purpose`.
     """
 
     dataset: str
@@ -92,6 +106,12 @@ class Event:
     note: str
     spent_squared: str
     cap_squared: str | None
+    extra_tv: str | None = None
+    extra_sum: str | None = None
+    model: str | None = None
+    target: str | None = None
+    who: str | None = None
+    output: str | None = None
 
     @property
     def spent(self) -> Fraction:
@@ -102,6 +122,62 @@ class Event:
     def cap(self) -> Fraction | None:
         """Most that the sum may be after this line; None for no cap."""
         return None if self.cap_squared is None else Fraction(self.cap_squared)
+
+    @property
+    def extra(self) -> Fraction | None:
+        """Sum of extra distances after this line; None where it is not known."""
+        if self.extra_sum is None:
+            return None if self.spent else Fraction(0)
+        return Fraction(self.extra_sum)
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """
+    What a charge is for, in public words.
+
+    Parameters
+    ----------
+    model : str
+        What was fitted or released.
+    target : str
+        What it predicts, where that has a name.
+    who : str
+        Who ran it.
+    output : str
+        Where the result was to be written.
+    """
+
+    model: str = ""
+    target: str = ""
+    who: str = ""
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """
+    What is spent on a dataset, and what its cap is.
+
+    Parameters
+    ----------
+    spent : Fraction
+        Sum of squared mu.
+    extra : Fraction or None
+        Sum of extra distances; None where charges of an earlier version do not tell theirs.
+    cap : GDP, ApproxDP, ZCDP or None
+        The cap in force.
+    """
+
+    spent: Fraction = Fraction(0)
+    extra: Fraction | None = Fraction(0)
+    cap: Budget | None = None
+
+    def allowed(self, more: float = 0.0) -> Fraction | None:
+        """Most that the sum of squares may be once so much distance is added; None for no cap."""
+        if self.cap is None:
+            return None
+        return allowed_square(self.cap, _plus(self.extra, Fraction(more)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +201,10 @@ class Entry:
         False for reproducible noise, which claims no privacy.
     note : str
         What the user wanted to remember.
+    extra_tv : float or None
+        How far the noise is from Gaussian, at most; None where an earlier version did not keep it.
+    purpose : Purpose
+        What the charge is for.
     closed_by : str or None
         "released"; "finished" where no privacy is claimed; "abandoned" after an error; None where
         nothing is known of the end, as after a crash.
@@ -144,6 +224,8 @@ class Entry:
     stated: str
     private: bool
     note: str = ""
+    extra_tv: float | None = 0.0
+    purpose: Purpose = Purpose()
     closed_by: str | None = None
     closed_at: str | None = None
 
@@ -188,36 +270,44 @@ class History:
 
     entries: tuple[Entry, ...] = ()
     caps: tuple[Cap, ...] = ()
-    spent_squared: Fraction = Fraction(0)
-    cap_squared: Fraction | None = None
+    standing: Standing = Standing()
 
     @property
     def spent(self) -> float:
         """Everything charged, as mu, rounded up."""
-        return root_above(self.spent_squared)
+        return root_above(self.standing.spent)
+
+    @property
+    def extra_tv(self) -> float | None:
+        """How far all noise together is from Gaussian, rounded up; None where it is not known."""
+        extra = self.standing.extra
+        return None if extra is None else float_above(extra)
 
     @property
     def remaining(self) -> float:
         """The largest charge that still fits, as mu; inf without a cap."""
-        return room(self.spent_squared, self.cap_squared)
+        return room(self.standing.spent, self.standing.allowed())
 
 
 def replay(events: Iterable[Event]) -> History:
     """Add up the lines of one dataset afresh, and refuse lines that do not follow from others."""
     entries: dict[int, Entry] = {}
     caps: list[Cap] = []
-    spent, cap = Fraction(0), None
+    spent, cap, stated = Fraction(0), None, None
+    extra: Fraction | None = Fraction(0)
     for place, event in enumerate(events, start=1):
         try:
             if event.event == "charged":
-                entries[event.number] = entry_of(event)
+                entries[event.number] = entry = entry_of(event)
                 spent += _checked_square(event)
+                extra = _plus(extra, None if entry.extra_tv is None else Fraction(entry.extra_tv))
             elif event.event == "cap":
                 caps.append(cap_of(event))
-                cap = Fraction(str(event.mu_squared))
+                cap, stated = Fraction(str(event.mu_squared)), budget_of(event)
             else:
                 entries[int(str(event.closes))] = _closed(entries[int(str(event.closes))], event)
-            sound = (event.number, event.spent, event.cap) == (place, spent, cap)
+            found = event.number, event.spent, event.cap, event.extra
+            sound = found == (place, spent, cap, extra)
         except (ArithmeticError, KeyError, TypeError, ValueError):
             sound = False
         if not sound:
@@ -225,7 +315,7 @@ def replay(events: Iterable[Event]) -> History:
                 f"line {place} of dataset {event.dataset!r} does not follow from the lines before "
                 "it: the ledger has been damaged or changed by hand; restore it from a copy"
             )
-    return History(tuple(entries.values()), tuple(caps), spent, cap)
+    return History(tuple(entries.values()), tuple(caps), Standing(spent, extra, stated))
 
 
 def to_text(histories: dict[str, History], events: Sequence[Event], form: str) -> str:
@@ -237,6 +327,7 @@ def to_text(histories: dict[str, History], events: Sequence[Event], form: str) -
             "dataset": name,
             "spent_mu": _finite(history.spent),
             "remaining_mu": _finite(history.remaining),
+            "extra_tv": history.extra_tv,
             "caps": [asdict(cap) for cap in history.caps],
             "entries": [
                 asdict(entry) | {"state": entry.state, "kind": entry.kind}
@@ -265,12 +356,35 @@ def _csv(events: Sequence[Event]) -> str:
 
 def entry_of(event: Event) -> Entry:
     """Read a charge."""
-    return Entry(**_shared(event), private=bool(event.private))
+    words = {name: getattr(event, name) or "" for name in ("model", "target", "who", "output")}
+    extra_tv = None if event.extra_tv is None else float.fromhex(event.extra_tv)
+    return Entry(
+        **_shared(event),
+        private=bool(event.private),
+        extra_tv=extra_tv,
+        purpose=Purpose(**words),
+    )
+
+
+def budget_of(event: Event) -> Budget:
+    """Read the budget of a line from the words in which it was stated."""
+    match = _STATED.fullmatch(str(event.stated))
+    if match is None:
+        raise ValueError("not a budget")
+    pairs = (pair.partition("=") for pair in match["numbers"].split(", "))
+    numbers = [float(number) for _, _, number in pairs]
+    budget: Budget = {"GDP": GDP, "ApproxDP": ApproxDP, "ZCDP": ZCDP}[match["kind"]](*numbers)
+    return budget
 
 
 def cap_of(event: Event) -> Cap:
     """Read a cap."""
     return Cap(**_shared(event))
+
+
+def _plus(extra: Fraction | None, more: Fraction | None) -> Fraction | None:
+    """Add distances; with one that is not known the sum is not known."""
+    return None if extra is None or more is None else extra + more
 
 
 def _closed(entry: Entry, event: Event) -> Entry:

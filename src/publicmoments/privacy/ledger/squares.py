@@ -6,8 +6,9 @@ import math
 import sys
 from fractions import Fraction
 
-from publicmoments.privacy.budgets import ZCDP, Budget
-from publicmoments.privacy.rounding import float_below
+from publicmoments.privacy.budgets import GDP, ZCDP, Budget
+from publicmoments.privacy.noise_law import gdp_beside
+from publicmoments.privacy.rounding import float_above, float_below
 
 __all__ = ["allowed_square", "room", "root_above", "root_below"]
 
@@ -16,14 +17,42 @@ __all__ = ["allowed_square", "room", "root_above", "root_below"]
 _ROOT_BITS = 128
 
 
-def allowed_square(budget: Budget) -> Fraction:
+def allowed_square(budget: Budget, extra: Fraction | None = Fraction(0)) -> Fraction:
     """
     Return the largest sum of squared mu that keeps a budget.
 
-    For zCDP that is 2 rho without any rounding: mu-GDP mechanisms are (mu^2/2)-zCDP and rhos add
-    up, so that two halves of a zCDP budget fill it exactly.
+    Parameters
+    ----------
+    budget : GDP, ApproxDP or ZCDP
+        The budget.
+    extra : Fraction or None
+        Distance of all noise together from rounded Gaussian noise; None where it is not known.
+
+    Returns
+    -------
+    Fraction
+
+    Notes
+    -----
+    For zCDP that is 2 rho without any rounding: mu-GDP mechanisms are (mu^2/2)-zCDP, discrete noise
+    is so exactly, and rhos add up, so that two halves of a zCDP budget fill it exactly. A GDP cap
+    bounds mu, and distances are told beside it. An (epsilon, delta) cap has to pay for distances
+    from its delta: see `publicmoments.privacy.noise_law.extra_delta`. Where they are not known it
+    allows nothing.
+
+    Examples
+    --------
+    >>> from publicmoments.privacy.budgets import ApproxDP
+    >>> cap = ApproxDP(1.0, 1e-6)
+    >>> allowed_square(cap, Fraction(1, 10**7)) < allowed_square(cap), allowed_square(cap, None)
+    (True, Fraction(0, 1))
     """
-    return 2 * Fraction(budget.rho) if isinstance(budget, ZCDP) else Fraction(budget.mu) ** 2
+    if isinstance(budget, ZCDP):
+        return 2 * Fraction(budget.rho)
+    if isinstance(budget, GDP):
+        return Fraction(budget.mu) ** 2
+    left = None if extra is None else gdp_beside(budget, float_above(extra))
+    return Fraction(0) if left is None else Fraction(left.mu) ** 2
 
 
 def room(spent_squared: Fraction, cap_squared: Fraction | None) -> float:

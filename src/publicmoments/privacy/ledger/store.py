@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +20,19 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from publicmoments.privacy.ledger.failures import explained
-from publicmoments.privacy.ledger.records import SCHEMA_VERSION, Event, LedgerError
-from publicmoments.privacy.ledger.tables import EVENTS, FORMAT, GUARDS, META
+from publicmoments.privacy.ledger.records import (
+    SCHEMA_VERSION,
+    Event,
+    LedgerError,
+    Standing,
+    budget_of,
+)
+from publicmoments.privacy.ledger.tables import EVENTS, FORMAT, GUARDS, LATER, META
 
 __all__ = ["Store", "located", "utc_now"]
 
 _ALL = sql.select(EVENTS).order_by(EVENTS.c.dataset, EVENTS.c.number)
+_NAMES = sql.select(EVENTS.c.dataset).distinct()
 _BLANK: dict[str, Any] = dict.fromkeys(["closes", "mu", "mu_squared", "stated", "private"])
 
 
@@ -72,9 +78,29 @@ class Page:
         self.last = next(self._read(latest), None)
 
     @property
-    def spent(self) -> Fraction:
-        """Sum of squared mu so far."""
-        return Fraction(0) if self.last is None else self.last.spent
+    def standing(self) -> Standing:
+        """What is spent so far, and the cap in force."""
+        if self.last is None:
+            return Standing()
+        latest = self._lines().where(EVENTS.c.event == "cap").order_by(None)
+        cap = next(self._read(latest.order_by(EVENTS.c.number.desc()).limit(1)), None)
+        try:
+            budget = None if cap is None else budget_of(cap)
+        except ValueError:
+            raise LedgerError(
+                f"the cap of dataset {self.dataset!r} is not one that a ledger writes: it has been "
+                "changed by hand; restore it from a copy"
+            ) from None
+        return Standing(self.last.spent, self.last.extra, budget)
+
+    def others(self) -> list[str]:
+        """Names of all datasets of the ledger."""
+        return sorted(self._connection.execute(_NAMES).scalars())
+
+    def others_are_capped(self) -> bool:
+        """Whether any dataset of the ledger has a cap."""
+        caps = _ALL.where(EVENTS.c.event == "cap").limit(1)
+        return next(self._read(caps), None) is not None
 
     def about(self, number: int) -> list[Event]:
         """A line, and the one that closes it if there is one."""
@@ -90,8 +116,9 @@ class Page:
             "event": event,
             "at": utc_now(),
             "note": note,
-            "spent_squared": str(self.spent),
+            "spent_squared": "0" if last is None else last.spent_squared,
             "cap_squared": None if last is None else last.cap_squared,
+            "extra_sum": "0" if last is None else last.extra_sum,
         }
         added = Event(**(line | columns))
         self._connection.execute(sql.insert(EVENTS).values(**asdict(added)))
@@ -149,6 +176,8 @@ class Store:
             self._create()
         with self._explaining(), self._engine.connect() as connection:
             versions = list(connection.execute(sql.select(FORMAT.c.version)).scalars())
+        if versions == [1]:
+            versions = self._brought_up()
         if versions != [SCHEMA_VERSION]:
             raise LedgerError(
                 f"{self.name} must be a ledger of version {SCHEMA_VERSION}, got {versions}; read "
@@ -165,10 +194,11 @@ class Store:
         with self._holding(dataset) as connection:
             yield Page(connection, dataset)
 
-    def latest(self, dataset: str) -> Event | None:
-        """Latest line of a dataset, without holding anything."""
+    @contextmanager
+    def looking(self, dataset: str) -> Iterator[Page]:
+        """Look at the lines of a dataset without holding anything."""
         with self._explaining(), self._engine.connect() as connection:
-            return Page(connection, dataset).last
+            yield Page(connection, dataset)
 
     def events(self, dataset: str | None = None) -> list[Event]:
         """Lines of one dataset, or of all, in order."""
@@ -179,7 +209,7 @@ class Store:
     def datasets(self) -> list[str]:
         """Names of all datasets that have a line."""
         with self._explaining(), self._engine.connect() as connection:
-            return list(connection.execute(sql.select(EVENTS.c.dataset).distinct()).scalars())
+            return list(connection.execute(_NAMES).scalars())
 
     def _check_path(self, create: bool) -> None:
         """Look at the file's surroundings first: SQLite's own messages do not say what is wrong."""
@@ -215,6 +245,16 @@ class Store:
                 connection.execute(
                     sql.insert(FORMAT).values(version=SCHEMA_VERSION, created_at=utc_now())
                 )
+
+    def _brought_up(self) -> list[int]:
+        """Give a ledger of the first version the columns it lacks, once, whoever else does so."""
+        with self._holding("") as connection:
+            versions = list(connection.execute(sql.select(FORMAT.c.version)).scalars())
+            if versions == [1]:
+                for name in LATER:
+                    connection.exec_driver_sql(f"ALTER TABLE {EVENTS.name} ADD COLUMN {name} TEXT")
+                connection.execute(sql.update(FORMAT).values(version=SCHEMA_VERSION))
+        return [SCHEMA_VERSION] if versions == [1] else versions
 
     def _switch_to_wal(self) -> None:
         """Switch the file to write-ahead logging, for which SQLite itself does not wait."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, Integer, MetaData, Table, Text, UniqueConstraint
 
-__all__ = ["EVENTS", "FORMAT", "GUARDS", "META"]
+__all__ = ["EVENTS", "FORMAT", "GUARDS", "LATER", "META"]
+
+LATER = ("extra_tv", "extra_sum", "model", "target", "who", "output")
+"""Columns that ledgers of the first version do not have."""
 
 META = MetaData()
 FORMAT = Table(
@@ -29,6 +32,7 @@ EVENTS = Table(
     Column("note", Text, nullable=False),
     Column("spent_squared", Text, nullable=False),
     Column("cap_squared", Text),
+    *(Column(name, Text) for name in LATER),
     # A charge is closed once.
     UniqueConstraint("dataset", "closes"),
 )
