@@ -7,11 +7,7 @@ of what they tell. Whatever differs got around the door.
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
 import pickle
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +15,9 @@ import numpy as np
 
 from audit.cases import N_FEATURES, Case, table_for
 from audit.door import fixed_releases
+from audit.listening import heard
 
-__all__ = ["Taint", "everything_told", "examine", "hostile_tables"]
+__all__ = ["Taint", "everything_told", "examine", "hostile_tables", "shown"]
 
 N_ROWS = 200
 SENTINEL = 31337.125
@@ -72,13 +69,17 @@ def hostile_tables(case: Case) -> list[tuple[Any, Any]]:
 
 def everything_told(case: Case, X: Any, y: Any) -> dict[str, Any]:
     """All that can be seen of a fit: attributes, texts, readings, warnings, logs and streams."""
-    with _ears() as heard:
-        fitted = case.fit(X, y, on_invalid="ignore")
-        told = _readings(fitted)
-        told["error of a misuse"] = _misuse(fitted)
+    with heard() as hearing:
+        told = shown(case.fit(X, y, on_invalid="ignore"))
+    return told | hearing()
+
+
+def shown(fitted: Any) -> dict[str, Any]:
+    """All that a fitted object shows: readings, an error, its file, its texts, its attributes."""
+    told = _readings(fitted)
+    told["error of a misuse"] = _misuse(fitted)
     told |= {"file": pickle.dumps(fitted), "repr": repr(fitted), "str": str(fitted)}
-    told |= {f"attribute {name}": pickle.dumps(value) for name, value in _attributes(fitted)}
-    return told | heard()
+    return told | {f"attribute {name}": pickle.dumps(value) for name, value in _attributes(fitted)}
 
 
 def _attributes(fitted: Any) -> list[tuple[str, Any]]:
@@ -116,29 +117,3 @@ def _misuse(fitted: Any) -> str:
     except Exception as error:
         return repr(error)
     return ""
-
-
-@contextlib.contextmanager
-def _ears() -> Any:
-    """Listen to warnings, logs and both streams; yields a function that tells what was heard."""
-    out, errors, logged = io.StringIO(), io.StringIO(), io.StringIO()
-    handler = logging.StreamHandler(logged)
-    root, level = logging.getLogger(), logging.getLogger().level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    try:
-        with (
-            warnings.catch_warnings(record=True) as caught,
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(errors),
-        ):
-            warnings.simplefilter("always")
-            yield lambda: {
-                "warnings": [str(warning.message) for warning in caught],
-                "logs": logged.getvalue(),
-                "standard output": out.getvalue(),
-                "standard error": errors.getvalue(),
-            }
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(level)
