@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import array_api_strict
 import dask
 import numpy as np
 
@@ -167,6 +168,20 @@ def _fit(case: Case, X: Any, y: Any, replayed: Run | None) -> Run:
     return recorded(lambda: shown(case.fit(X, y, on_invalid="ignore")), replayed)
 
 
+def _on_a_device(
+    case: Case, X: Any, y: Any, place: int, numbers: Sequence[float]
+) -> Iterator[tuple[str, Any, Any]]:
+    """The same hostile numbers in arrays that are none of NumPy's."""
+    there = array_api_strict.asarray
+    for number in numbers:
+        changed, responses = X.copy(), np.array(y, dtype=float)
+        changed[place] = number
+        yield f"features {number} on a device", there(changed), there(responses)
+        if case.kind != "none":
+            responses[place] = number
+            yield f"response {number} on a device", there(X), there(responses)
+
+
 def _hostile(case: Case, X: Any, y: Any, few: bool) -> Iterator[tuple[str, Any, Any]]:
     """Tables with one hostile row, in plain numbers and as objects."""
     place = 7
@@ -178,6 +193,7 @@ def _hostile(case: Case, X: Any, y: Any, few: bool) -> Iterator[tuple[str, Any, 
             responses = np.array(y, dtype=float)
             responses[place] = number
             yield f"response {number}", X, responses
+    yield from _on_a_device(case, X, y, place, EXTREMES[:2] if few else EXTREMES)
     objects = X.astype(object)
     objects[place, 1] = CANARY
     yield "a word among features", objects, y

@@ -1,5 +1,6 @@
 """Private rows may live anywhere: every source gives the same integers, fits and refusals."""
 
+import traceback
 from functools import partial
 
 import dask
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audit.listening import heard
 from publicmoments import (
     GDP,
     GLM,
@@ -114,6 +116,18 @@ class TestFits:
             wanted = np.append(wanted.coef_, wanted.intercept_)
             found = model.fit(make_source(name)(FRAME), y, **more)
             np.testing.assert_array_equal(np.append(found.coef_, found.intercept_), wanted)
+
+    def test_errors_of_spark_quote_nothing(self, spark, capfd):
+        texts = FRAME[["age", "price"]].astype(str)
+        texts.loc[5, "age"] = "Mr Secret, 41"
+        casts = (f"cast({name} as double) {name}" for name in texts)
+        frame = spark.createDataFrame(texts).selectExpr(*casts)
+        with heard() as told, pytest.raises(ValueError, match="could not be read") as info:
+            Ridge(privacy=GDP(1.0)).fit(frame, "price")
+        said = "".join(traceback.format_exception(info.value, chain=True))
+        assert "Secret" not in said
+        assert "Secret" not in repr(told())
+        assert "Secret" not in "".join(capfd.readouterr())
 
     def test_labels_in_spark(self, make_source):
         model = LogisticRegression(

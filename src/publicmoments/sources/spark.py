@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,12 @@ from publicmoments.sources.frame import Frame, Result, Work, added, guarded, set
 from publicmoments.sources.kinds import ColumnType, spark_type
 
 __all__ = ["SparkFrame", "open_spark"]
+
+TELLING = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Loggers by which PySpark tells what the server says of an error."""
+
+OVERHEARING = ("py4j.clientserver", "py4j.java_gateway")
+"""Loggers that write down every answer of the server where somebody looks for a defect."""
 
 
 def open_spark(data: Any) -> Frame:
@@ -48,7 +55,7 @@ class SparkFrame:
 
     def types(self, names: Sequence[str]) -> tuple[ColumnType, ...]:
         """Types of some columns."""
-        schema = asked(lambda: self.frame.schema, names)
+        schema = _asked(lambda: self.frame.schema, names)
         return tuple(spark_type(name, schema[name].dataType) for name in names)
 
     def only(self, names: Sequence[str]) -> SparkFrame:
@@ -59,12 +66,27 @@ class SparkFrame:
     @cached_property
     def n_rows(self) -> int:
         """Number of rows; one job."""
-        return int(asked(self.frame.count, self.names))
+        return int(_asked(self.frame.count, self.names))
 
     def map_add(self, work: Work) -> NDArray[np.int64]:
         """Sum partitions where they are; see `Frame.map_add`."""
         sums = self.frame.mapInArrow(_PartitionSum(work), "result binary")
-        return settled(asked(lambda: sums.rdd.map(_result).treeReduce(_both), self.names))
+        return settled(_asked(lambda: sums.rdd.map(_result).treeReduce(_both), self.names))
+
+
+def _asked(ask: Callable[[], Any], names: Sequence[str]) -> Any:
+    """Ask Spark, which would write an error that quotes a cell to its log here as well."""
+    from pyspark.logger import PySparkLogger
+
+    loggers = [*map(PySparkLogger.getLogger, TELLING), *map(logging.getLogger, OVERHEARING)]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        return asked(ask, names)
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,137 @@
+"""
+What one row holds does not interfere with anything but the exact sum that is made noisy.
+
+At a reduced size here; `make audit` tries every cell, place and estimator. The first three tests
+replace one cell in every form of table and vector, the others replay whole fits and commands.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from audit import commands, frames, interference, replay
+from audit.cases import CASES, table_for
+from audit.forms import CANARY, FORMS, LABEL_FORMS, SIGNAL
+from publicmoments import release
+
+PLACES = (11,)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_cell_moves_its_own_row_alone_and_nothing_is_said(form):
+    outcome = interference.rows(form, PLACES)
+    assert outcome.failures == ()
+    assert outcome.tried >= 3
+
+
+@pytest.mark.parametrize("form", LABEL_FORMS)
+def test_a_label_moves_its_own_row_alone_and_nothing_is_said(form):
+    outcome = interference.labels(form, PLACES)
+    assert outcome.failures == ()
+    assert outcome.tried >= 6
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_fits_replayed_with_a_hostile_row(case):
+    outcome = interference.fits(case, few=True)
+    assert outcome.failures == ()
+    assert outcome.tried >= 7
+
+
+@pytest.mark.parametrize("model", frames.MODELS)
+@pytest.mark.parametrize("frame", frames.FRAMES)
+def test_fits_by_name_replayed_with_a_hostile_cell(frame, model):
+    outcome = frames.fits_by_name(frame, model, few=True)
+    assert outcome.failures == ()
+    assert outcome.tried >= 2
+
+
+@pytest.mark.parametrize("command", commands.COMMANDS)
+def test_commands_replayed_with_a_hostile_cell(command):
+    outcome = commands.commands(command, few=True)
+    assert outcome.failures == ()
+    assert outcome.tried >= 3
+
+
+class TestTheGateItself:
+    """It sees what it is for."""
+
+    def test_cells_are_hostile(self):
+        cells = [cell for form in FORMS.values() for cell in form.cells]
+        assert sum(len(form.cells) for form in FORMS.values()) > 300
+        assert any(isinstance(cell, str) and cell == CANARY for cell in cells)
+        assert any(cell is SIGNAL for cell in cells)
+        assert len(FORMS) + len(LABEL_FORMS) >= 65
+
+    def fit(self, X, y, replayed=None):
+        case = CASES["Ridge, own bounds"]
+        told = lambda: {"coef": case.fit(X, y, on_invalid="ignore").coef_.tolist()}  # noqa: E731
+        return replay.recorded(told, replayed)
+
+    @pytest.fixture
+    def table(self):
+        return table_for(CASES["Ridge, own bounds"])
+
+    def neighbour(self, table):
+        X, y = (array.copy() for array in table)
+        X[4], y[4] = 1e300, -1e300
+        return X, y
+
+    def test_an_honest_fit_asks_the_same(self, table):
+        first = self.fit(*table)
+        assert len(first.asked) >= 2
+        assert len(first.charges) == len(first.asked)
+        assert replay.differences(first, self.fit(*self.neighbour(table), first)) == []
+
+    def test_without_a_replay_noise_differs(self, table):
+        found = replay.differences(self.fit(*table), self.fit(*table))
+        assert "coef differ" in found
+
+    def test_a_sum_that_moves_further_than_its_sensitivity(self, table, monkeypatch):
+        first = self.fit(*table)
+        honest = release.sum_gram
+
+        def shifted(rows, recipe):
+            exact = honest(rows, recipe)
+            if rows.features.values().max() > 1e200:
+                exact.exact_gram[0, 0] += 2 * recipe.l2_bound_squared
+            return exact
+
+        monkeypatch.setattr(release, "sum_gram", shifted)
+        found = replay.differences(first, self.fit(*self.neighbour(table), first))
+        assert any("moved by more than its sensitivity" in words for words in found)
+
+    def test_a_bound_that_depends_on_rows(self, table):
+        case = CASES["Ridge"]
+        runs = []
+        for X, y in (table, self.neighbour(table)):
+            bounds = {"response_bound": 3.0 if np.abs(X).max() < 1e200 else 4.0}
+            told = lambda X=X, y=y, bounds=bounds: {  # noqa: E731
+                "private": type(case.make())
+                .fit(case.make(privacy=release.GDP(1.0)).set_params(**bounds), X, y)
+                .card_.private
+            }
+            runs.append(replay.recorded(told, runs[0] if runs else None))
+        assert "query 1 has other public numbers" in replay.differences(*runs)
+
+    def test_a_charge_that_depends_on_rows(self, table, monkeypatch):
+        first = self.fit(*table)
+        honest = release.release_gram
+
+        def half(exact, recipe, cost, *rest):
+            return honest(exact, recipe, type(cost)(cost.mu / 2.0), *rest)
+
+        monkeypatch.setattr(release, "release_gram", half)
+        assert "charges differ" in replay.differences(first, self.fit(*table, first))
+
+    def test_a_word_that_depends_on_rows(self, table, monkeypatch):
+        first = self.fit(*table)
+        honest = release.sum_gram
+
+        def chatty(rows, recipe):
+            print(rows.features.values().max())
+            return honest(rows, recipe)
+
+        monkeypatch.setattr(release, "sum_gram", chatty)
+        assert "standard output differ" in replay.differences(first, self.fit(*table, first))
