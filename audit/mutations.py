@@ -25,6 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "publicmoments"
 TIMEOUT = 400
 
+GATE = "tests/noninterference/test_gate.py"
+REPRODUCED = "tests/noninterference/test_reproductions.py"
+
 
 @dataclass(frozen=True)
 class Mutation:
@@ -223,6 +226,78 @@ MUTATIONS = {
             "    mean = (first.noisy_mean + again.noisy_mean) / 2.0\n"
             '    return NoisyTotal(**{**vars(first), "noisy_mean": mean})\n',
             ("tests/unit/models/glm/test_releases.py", "tests/audit/test_charges.py"),
+        ),
+        Mutation(
+            "labels recoded by a missing one",
+            "tables/labels.py",
+            "            return self._array(series.fill_null(0).to_numpy(), missing)\n",
+            "            return self._array(series.to_numpy(), missing)\n",
+            (REPRODUCED, GATE),
+        ),
+        Mutation(
+            "printed card rounded to nearest",
+            "report/card.py",
+            'f"({text_above(e)}, {text_above(d, 2)})"',
+            'f"({e:.4g}, {d:.0e})"',
+            (REPRODUCED,),
+        ),
+        Mutation(
+            "words of a source repeated",
+            "sources/asking.py",
+            "        if raised_here(error):\n            raise\n        failure",
+            "        if not raised_here(error):\n            raise\n        failure",
+            (REPRODUCED,),
+        ),
+        Mutation(
+            "number of invalid rows told",
+            "rows/source.py",
+            "                places.append(",
+            "                places.append(f'{int((~np.isfinite(block)).sum())} lines of ')\n"
+            "                places.append(",
+            (REPRODUCED,),
+        ),
+        Mutation(
+            "NumPy warns of cells",
+            "tables/table.py",
+            '        with np.errstate(all="ignore"):\n            if strict or',
+            '        with np.errstate(all="warn"):\n            if strict or',
+            (REPRODUCED, GATE),
+        ),
+        Mutation(
+            "responses out of range refused under ignore",
+            "rows/source.py",
+            "strict=not self.ignore_invalid",
+            "strict=True",
+            (REPRODUCED, GATE),
+        ),
+        Mutation(
+            "extra delta not paid from an epsilon-delta cap",
+            "privacy/ledger/squares.py",
+            "gdp_beside(budget, float_above(extra))",
+            "gdp_beside(budget, 0.0)",
+            (REPRODUCED, "tests/unit/privacy/test_ledger_guards.py"),
+        ),
+        Mutation(
+            "extra delta of the path that was taken",
+            "models/guarantee.py",
+            "    total, extra_tv = bought.total, bought.extra_tv\n",
+            "    total = bought.total\n"
+            "    extra_tv = _extra_tv([getattr(release, 'law') for release in releases])\n",
+            (REPRODUCED,),
+        ),
+        Mutation(
+            "missing labels on a device count as the first class",
+            "engines/device.py",
+            "        factors[:, ~np.isfinite(responses).all(axis=0)] = np.nan\n",
+            "",
+            (REPRODUCED,),
+        ),
+        Mutation(
+            "variance of the sampler 1.4 % high",
+            "privacy/noise.py",
+            "make_gaussian(*space, scale=noise_sd)",
+            "make_gaussian(*space, scale=1.007 * noise_sd)",
+            ("tests/statistical/test_installed_sampler.py",),
         ),
     )
 }

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from scipy.stats import norm
 
-from audit import fuzz, low_bits, mutations, soak, suite, taint
+from audit import commands, frames, fuzz, interference, low_bits, mutations, soak, suite, taint
 from audit.cases import CASES, MU
 from audit.confined import MOST_MIB
+from audit.forms import FORMS, LABEL_FORMS
 from audit.game import play, play_whole_fits, upper_rate
+from audit.interference import Outcome
 
 __all__ = ["SECTIONS", "Section", "Sizes"]
 
@@ -80,6 +82,26 @@ def _taint(sizes: Sizes) -> Iterator[Row]:
             outcome.sound,
             [outcome.name, str(outcome.compared), ", ".join(outcome.different) or "nothing"],
         )
+
+
+def _interference(sizes: Sizes) -> Iterator[Row]:
+    tries: list[tuple[str, Callable[[str], Outcome], Iterable[str]]] = [
+        ("features", interference.rows, FORMS),
+        ("labels", interference.labels, LABEL_FORMS),
+        ("fit", interference.fits, CASES),
+        ("command", commands.commands, commands.COMMANDS),
+    ]
+    for model in frames.MODELS:
+
+        def by_name(frame: str, model: str = model) -> Outcome:
+            return frames.fits_by_name(frame, model)
+
+        tries.append(("fit by name", by_name, frames.FRAMES))
+    for what, attempt, names in tries:
+        for name in names:
+            outcome = attempt(name)
+            wrong = "; ".join(outcome.failures).replace("|", "/")[:500] or "nothing"
+            yield outcome.sound, [what, outcome.name, f"{outcome.tried:,}", wrong]
 
 
 def _mutations(sizes: Sizes) -> Iterator[Row]:
@@ -169,6 +191,19 @@ SECTIONS = {
         "prediction, warning, log line, error, stream and in the bytes of the pickled object.",
         ("release", "things compared", "different"),
         _taint,
+    ),
+    "interference": Section(
+        "One cell, and everything else",
+        "In every kind of table, type of cells, source and estimator one cell is replaced by what "
+        "is hostile to its type: NaN, infinities, signalling NaN, numbers beyond floats, text, "
+        "Python objects, labels that are no class, counts below zero. *Features* and *labels*: the "
+        "exact sum must move by the same integers beside other rows, with no, one or many missing "
+        "cells, by no more than its sensitivity, and without a word. *Fits* and *commands* are "
+        "recorded on one table and replayed on its neighbour with the same noisy outputs: every "
+        "query, bound, noise law, charge, text, attribute, file, warning, log line and exit code "
+        "must be the same, and no word of a cell be seen.",
+        ("what", "kind", "cells tried", "went wrong"),
+        _interference,
     ),
     "mutations": Section(
         "Planted bugs",
