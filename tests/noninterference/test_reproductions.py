@@ -35,7 +35,7 @@ from publicmoments.families import Gamma, Multinomial
 from publicmoments.models.glm import passes
 from publicmoments.privacy import BudgetExceeded, Ledger
 from publicmoments.rows import InvalidRows, PrivateRows, TotalRecipe
-from publicmoments.tables import as_labels, as_table, device_table, to_host
+from publicmoments.tables import as_labels, as_table, device_table
 
 SECRET = "Mr Secret, 41"
 N = 60
@@ -274,20 +274,7 @@ def test_missing_labels_of_three_classes_on_a_device():
         sum_total(refusing, recipe)
 
 
-@pytest.mark.parametrize("classes", [(0, 1), (0, 1, 2)])
-def test_labels_counts_and_exposures_on_a_device(classes):
-    there = array_api_strict.asarray
-    labels = np.arange(N) % len(classes)
-    shared = {"privacy": GDP(1.0), "public": PUBLIC, "passes": 2, "random_state": 0}
-    model = LogisticRegression(classes=classes, **shared)
-    first = model.fit(X, labels).coef_
-    np.testing.assert_allclose(model.fit(there(X), there(labels)).coef_, first, atol=1e-4)
-    counts, years = labels.astype(float), np.linspace(0.5, 2.0, N)
-    regressor = PoissonRegressor(**shared)
-    first = regressor.fit(X, counts, exposure=years).coef_
-    there_too = regressor.fit(there(X), there(counts), exposure=there(years)).coef_
-    np.testing.assert_allclose(there_too, first, atol=1e-4)
-    assert to_host(there(X)).shape == X.shape
+# Labels, counts and exposures on a device, CUDA where there is one: tests/unit/engines.
 
 
 # 10. Biased samplers: tests/statistical/test_installed_sampler.py.

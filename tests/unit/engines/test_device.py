@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from publicmoments import GDP, LogisticRegression, PublicMoments, Ridge
+from publicmoments import GDP, LogisticRegression, PoissonRegressor, PublicMoments, Ridge
 from publicmoments.engines import device, numpy_engine
 from publicmoments.rows import (
     CoarseTotalRecipe,
@@ -246,6 +246,42 @@ def test_a_model_is_fitted_where_the_rows_are(put, sample):
     model = LogisticRegression(privacy=GDP(5.0), public=public, random_state=0)
     on_host = model.fit(X, labels).coef_
     np.testing.assert_allclose(model.fit(put(X), labels).coef_, on_host, atol=1e-5)
+
+
+@pytest.mark.parametrize("classes", [(0, 1), (0, 1, 2)])
+@pytest.mark.parametrize("on_invalid", ["raise", "ignore"])
+def test_labels_counts_and_exposures_are_read_where_they_are(put, sample, classes, on_invalid):
+    X, y = sample
+    labels = np.digitize(y, np.linspace(-0.5, 0.5, len(classes) - 1))
+    years = np.linspace(0.5, 2.0, N)
+    if on_invalid == "ignore":
+        X, years = X.copy(), years.copy()
+        X[3, 1], years[5] = np.nan, -1.0
+    shared = {"privacy": GDP(5.0), "public": PublicMoments.from_rows(X[-100:]), "passes": 2}
+    shared |= {"random_state": 0, "on_invalid": on_invalid}
+    logistic, poisson = LogisticRegression(classes=classes, **shared), PoissonRegressor(**shared)
+    on_host = logistic.fit(X, labels).coef_
+    np.testing.assert_allclose(logistic.fit(put(X), put(labels)).coef_, on_host, atol=1e-4)
+    on_host = poisson.fit(X, labels, exposure=years).coef_
+    there_too = poisson.fit(put(X), put(labels.astype(float)), exposure=put(years)).coef_
+    np.testing.assert_allclose(there_too, on_host, atol=1e-4)
+
+
+@pytest.mark.parametrize("on_invalid", ["raise", "ignore"])
+def test_missing_labels_are_missing_wherever_they_are(put, sample, on_invalid):
+    X, y = sample
+    labels = np.digitize(y, [-0.5, 0.5]).astype(float)
+    labels[4] = np.nan
+    shared = {"privacy": GDP(5.0), "public": PublicMoments.from_rows(X[-100:]), "passes": 2}
+    model = LogisticRegression(classes=(0, 1, 2), on_invalid=on_invalid, random_state=0, **shared)
+    if on_invalid == "raise":
+        for given in (labels, put(labels)):
+            with pytest.raises(InvalidRows):
+                model.fit(put(X), given)
+        return
+    on_host = model.fit(X, labels).coef_
+    for given in (labels, put(labels)):
+        np.testing.assert_allclose(model.fit(put(X), given).coef_, on_host, atol=1e-4)
 
 
 def test_arrays_of_cupy_are_known_by_their_library():
