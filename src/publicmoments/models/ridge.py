@@ -85,7 +85,9 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
         Bounds in whitened units and the weight of the response, which are otherwise chosen by
         predicted error.
     on_invalid : {"raise", "ignore"}, default="raise"
-        NaN or infinity in private rows: refuse, or count each such row as zeros.
+        Private rows with cells of no use, such as NaN, text among numbers or labels that are no
+        class: refuse, or count each such row as zeros. The latter is absolute: then no cell can
+        cause an error, a warning or a message.
     ledger : Ledger, path or URL, optional
         Durable account that the budget is charged to before any noise is drawn.
     dataset : str, optional

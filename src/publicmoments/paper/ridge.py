@@ -59,7 +59,9 @@ class PMTRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: i
     random_state : int, numpy RandomState or Generator, optional
         Makes the noise reproducible. Such a fit has no privacy guarantee, and its card says so.
     on_invalid : {"raise", "ignore"}, default="raise"
-        NaN or infinity in private rows: refuse, or count each such row as zeros.
+        Private rows with cells of no use, such as NaN, text among numbers or labels that are no
+        class: refuse, or count each such row as zeros. The latter is absolute: then no cell can
+        cause an error, a warning or a message.
 
     Attributes
     ----------

@@ -77,7 +77,9 @@ def release_moments(
         Longest whitened row of full weight, otherwise chosen by predicted error. Sites that want
         to `combine` their releases agree on one beforehand.
     on_invalid : {"raise", "ignore"}, default="raise"
-        NaN or infinity in private rows: refuse, or count each such row as zeros.
+        Private rows with cells of no use, such as NaN, text among numbers or labels that are no
+        class: refuse, or count each such row as zeros. The latter is absolute: then no cell can
+        cause an error, a warning or a message.
     ledger : Ledger, path or URL, optional
         Durable account that the budget is charged to before any noise is drawn.
     dataset : str, optional
