@@ -25,9 +25,10 @@ from publicmoments.paper import (
     PMTElasticNet,
     PMTLogisticRegression,
     PMTRidge,
+    PMTSecondMoment,
 )
 
-__all__ = ["CASES", "MU", "N_FEATURES", "N_ROWS", "Case", "table_for"]
+__all__ = ["CASES", "MU", "N_FEATURES", "N_ROWS", "Case", "card_of", "released_by", "table_for"]
 
 MU = 1.0
 N_ROWS, N_FEATURES = 30, 2
@@ -75,6 +76,14 @@ def _ridge(**given: Any) -> Any:
     return Ridge(public=FITTED, fit_intercept=False, **bounds, **given)
 
 
+class _Weighted(PMTSecondMoment):
+    """The weighted second moment, its weights in the place of responses."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Release the matrix."""
+        return super().fit(X, sample_weight=y)
+
+
 CASES = {
     case.name: case
     for case in (
@@ -111,6 +120,18 @@ CASES = {
             "real",
             REALS,
         ),
+        Case(
+            "PMTSecondMoment",
+            lambda rows, **k: PMTSecondMoment(public=COLUMNS, **k).fit(rows),
+            "none",
+            (0.0,),
+        ),
+        Case(
+            "PMTSecondMoment, weighted",
+            lambda **k: _Weighted(weight_bound=2.0, public=COLUMNS, **k),
+            "positive",
+            (1e-9, 1e-3, 1.0, 1e6, 1e300),
+        ),
         Case("PMTRidge", lambda **k: PMTRidge(0.1, public=PUBLIC, **k), "real", REALS),
         Case(
             "PMTLogisticRegression",
@@ -140,6 +161,17 @@ CASES = {
         Case("AdaSSP", lambda **k: AdaSSP(2.0, 3.0, **k), "real", REALS),
     )
 }
+
+
+def card_of(fitted: Any) -> Any:
+    """The card of a fitted estimator or of a release."""
+    return fitted.card if hasattr(fitted, "card") else fitted.card_
+
+
+def released_by(fitted: Any) -> Any:
+    """The numbers that a fit has made public: coefficients, or a matrix."""
+    names = ("coef_", "transformed_", "noisy_gram")
+    return next(getattr(fitted, name) for name in names if hasattr(fitted, name))
 
 
 def table_for(case: Case, seed: int = 5, n_rows: int = N_ROWS) -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
-from audit.cases import Case, table_for
+from audit.cases import Case, card_of, released_by, table_for
 from audit.door import BulkNoise, Passage, watched
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.engines.numpy_engine import _Desk
@@ -85,7 +85,7 @@ def play(case: Case, runs: int, factor: float = 1.0) -> Verdict:
     with watched() as passages, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = case.fit(X, y, on_invalid="ignore")
-    card = fitted.card if case.kind == "none" else fitted.card_
+    card = card_of(fitted)
     pair = worst_pair(case, passages, X, y)
     sums = [exact_sums(case, passages, *table) for table in pair]
     weights = [_weights(p, b - a) for p, a, b in zip(passages, *sums, strict=True)]
@@ -232,5 +232,5 @@ def _scores(
 def _told(case: Case, X: Array, y: Array) -> Array:
     """Coefficients of a fit, or the noisy matrix, as a vector."""
     fitted = case.fit(X, y, on_invalid="ignore")
-    values = fitted.noisy_gram if case.kind == "none" else fitted.coef_
+    values = released_by(fitted)
     return np.asarray(values, dtype=float).ravel()

@@ -299,6 +299,27 @@ MUTATIONS = {
             "make_gaussian(*space, scale=1.007 * noise_sd)",
             ("tests/statistical/test_installed_sampler.py",),
         ),
+        Mutation(
+            "weights of a second moment without a bound",
+            "factors.py",
+            "return np.sqrt(np.clip(responses, 0.0, self.bound))",
+            "return np.sqrt(np.maximum(responses, 0.0))",
+            ("tests/unit/paper/test_moments.py",),
+        ),
+        Mutation(
+            "noise of a second moment without its weights",
+            "paper/moments.py",
+            "        bound = radius * math.sqrt(most)\n",
+            "        bound = radius\n",
+            ("tests/unit/paper/test_moments.py",),
+        ),
+        Mutation(
+            "second moment released with the radius of its rows",
+            "paper/moments.py",
+            "        radius = truncation_radius(d, n, eta)\n",
+            "        radius = float(np.linalg.norm(features.values(), axis=1).max())\n",
+            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[PMTSecondMoment]",),
+        ),
     )
 }
 

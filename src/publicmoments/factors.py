@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from publicmoments.families import Family
 
-__all__ = ["ClippedResponse", "Ones", "Residual", "RootCurvature", "Slope", "Spread"]
+__all__ = [
+    "ClippedResponse",
+    "Ones",
+    "Residual",
+    "RootCurvature",
+    "RootWeight",
+    "Slope",
+    "Spread",
+]
 
 Array = NDArray[np.float64]
 
@@ -22,6 +30,17 @@ class Ones:
     def __call__(self, predictor: Array, responses: Array) -> Array:
         """Return ones."""
         return np.ones_like(predictor)
+
+
+@dataclass(frozen=True)
+class RootWeight:
+    """Root of the weight of a row, which is clipped: rows add up to a weighted second moment."""
+
+    bound: float
+
+    def __call__(self, predictor: Array, responses: Array) -> Array:
+        """Return the root of clip(w, 0, bound)."""
+        return np.sqrt(np.clip(responses, 0.0, self.bound))
 
 
 @dataclass(frozen=True)

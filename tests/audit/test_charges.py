@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from audit.cases import CASES, MU, table_for
+from audit.cases import CASES, MU, card_of, released_by, table_for
 from audit.door import watched
 from publicmoments import release
 from publicmoments.privacy import Account
@@ -39,7 +39,7 @@ def test_one_charge_for_each_noise_and_nothing_more(name, monkeypatch):
     monkeypatch.setattr(release, "add_vector_noise", noisy(add_vector))
     with watched() as passages:
         fitted = case.fit(*table_for(case))
-    card = fitted.card if case.kind == "none" else fitted.card_
+    card = card_of(fitted)
     assert [event for event, _ in events] == ["charge", "noise"] * len(passages)
     assert [mu for event, mu in events if event == "charge"] == [one.mu for one in passages]
     assert len(set(map(id, accounts))) == 1
@@ -55,7 +55,7 @@ def test_a_seeded_fit_claims_nothing(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fits = [case.fit(*table_for(case), random_state=3) for _ in range(2)]
-    cards = [fit.card if case.kind == "none" else fit.card_ for fit in fits]
+    cards = [card_of(fit) for fit in fits]
     assert not any(card.private for card in cards)
-    values = [fit.noisy_gram if case.kind == "none" else fit.coef_ for fit in fits]
+    values = [released_by(fit) for fit in fits]
     np.testing.assert_array_equal(*values)

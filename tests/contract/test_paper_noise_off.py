@@ -21,6 +21,7 @@ from sklearn.linear_model import (
 )
 
 from publicmoments import GDP, PublicMoments, release
+from publicmoments.factors import Ones
 from publicmoments.families import Bernoulli, Gaussian, Poisson
 from publicmoments.paper import (
     PMTGLM,
@@ -28,12 +29,14 @@ from publicmoments.paper import (
     NoisyGradientDescent,
     OracleLogisticRegression,
     OracleRidge,
+    OracleSecondMoment,
     PMTElasticNet,
     PMTLogisticRegression,
     PMTRidge,
+    PMTSecondMoment,
     pmt,
 )
-from publicmoments.rows import grid
+from publicmoments.rows import GramRecipe, grid
 
 N, D = 20_000, 3
 BUDGET = GDP(10.0)
@@ -309,3 +312,49 @@ def test_pmt_elastic_net_is_elastic_net(guided, l1_ratio):
         plain = ElasticNet(alpha, l1_ratio=l1_ratio, fit_intercept=False, tol=1e-12).fit(X, y).coef_
     assert agree(model.coef_, plain)
     np.testing.assert_array_equal(model.coef_ == 0.0, plain == 0.0)
+
+
+# The second moment and its inverse
+
+
+@pytest.fixture(scope="module", params=[1.0, 1e4], ids=["cond 1", "cond 1e4"])
+def on_grid(request):
+    """Public moments, their whitener, and rows within the radius that rounding leaves as they are.
+
+    Rounding other rows to the grid moves the inverse by a few 1e-9 at the finest grid there is.
+    """
+    rng = np.random.default_rng(18)
+    public = public_moments(second_moment(rng, request.param))
+    whitener = public.design(fit_intercept=False).whitener
+    unit = GramRecipe(np.eye(D), np.zeros((D, 1)), Ones(), RADIUS, RADIUS, N).grid_unit
+    rows = unit * np.rint(long_rows(rng, RADIUS) / unit)
+    return public, whitener, rows @ np.linalg.inv(whitener)
+
+
+@pytest.mark.parametrize("alpha", PENALTIES)
+def test_the_inverse_is_the_plain_inverse(on_grid, alpha):
+    public, _, X = on_grid
+    fitted = PMTSecondMoment(alpha, privacy=BUDGET, public=public).fit(X)
+    plain = np.linalg.inv(X.T @ X / N + alpha * np.eye(D))
+    assert np.abs(fitted.inverse_ - plain).max() <= 1e-9 * np.abs(plain).max()
+
+
+@pytest.mark.parametrize("alpha", PENALTIES)
+def test_the_recovery_identity(on_grid, alpha):
+    """Theorem 3.3: S_B^(1/2) (M + alpha S_B^-1) S_B^(1/2) is the second moment plus alpha I."""
+    public, whitener, X = on_grid
+    fitted = PMTSecondMoment(alpha, privacy=BUDGET, public=public).fit(X)
+    back = np.linalg.inv(whitener)
+    recovered = back.T @ (fitted.transformed_ + alpha * whitener.T @ whitener) @ back
+    plain = X.T @ X / N + alpha * np.eye(D)
+    for identity in (recovered, fitted.second_moment_ + alpha * np.eye(D)):
+        assert np.abs(identity - plain).max() <= 1e-10 * np.abs(plain).max()
+
+
+def test_an_oracle_inverts_what_it_is_given(guided):
+    _, X, _ = guided
+    # The trace is that of the rows: all of them lie within the radius.
+    rows = X[np.linalg.norm(X, axis=1) <= np.sqrt(np.mean(np.sum(X**2, axis=1)))]
+    fitted = OracleSecondMoment(0.1, privacy=BUDGET).fit(rows)
+    plain = np.linalg.inv(rows.T @ rows / len(rows) + 0.1 * np.eye(D))
+    assert np.abs(fitted.inverse_ - plain).max() <= 1e-7 * np.abs(plain).max()

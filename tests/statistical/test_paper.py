@@ -18,6 +18,7 @@ from publicmoments.paper import (
     PMTElasticNet,
     PMTLogisticRegression,
     PMTRidge,
+    PMTSecondMoment,
     pmt,
     spending,
 )
@@ -109,6 +110,37 @@ def test_entries_on_and_off_the_diagonal_have_the_same_noise(matrix_errors):
     assert scale_accepted(off, 1.0)
     # sqrt(2) less off the diagonal would be the library's own noise.
     assert not scale_accepted(off, np.sqrt(0.5))
+
+
+# Noise of the second moment alone
+
+
+@pytest.fixture(scope="module", params=[None, 2.5], ids=["plain", "weighted"])
+def moment_errors(request):
+    """Errors of released matrices, in units of the published sd, upper triangles."""
+    rng, d, n = np.random.default_rng(13), 5, 9
+    X, bound = rng.normal(size=(n, d)), request.param
+    public = PublicMoments.from_matrix(np.eye(d), n=10**6)
+    weights = None if bound is None else rng.uniform(0.0, 1.0, size=n)
+    model = PMTSecondMoment(eta=0.1, weight_bound=bound or 1.0, privacy=GDP(2.0), public=public)
+    noisy = np.stack([model.fit(X, sample_weight=weights).transformed_ for _ in range(160)])
+    exact = (X * (np.ones(n) if weights is None else weights)[:, None]).T @ X / n
+    noise_sd = 2 * d * (1 + np.log(2 * n / 0.1)) * (bound or 1.0) / (2.0 * n)
+    upper = np.triu_indices(d)
+    return (noisy - exact)[:, upper[0], upper[1]] / noise_sd
+
+
+def test_the_second_moment_has_the_published_noise(moment_errors):
+    assert scale_accepted(moment_errors, 1.0)
+    assert abs(moment_errors.mean()) < 6.5 / np.sqrt(moment_errors.size)
+    rows, columns = np.triu_indices(5)
+    assert scale_accepted(moment_errors[:, rows == columns], 1.0)
+    assert scale_accepted(moment_errors[:, rows != columns], 1.0)
+
+
+@pytest.mark.parametrize("factor", [1.2, 1 / 1.2])
+def test_a_second_moment_20_percent_off_is_rejected(moment_errors, factor):
+    assert not scale_accepted(moment_errors, factor)
 
 
 # More budget, less error

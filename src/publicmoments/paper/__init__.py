@@ -2,6 +2,7 @@
 
 from publicmoments.paper.descent import NoisyGradientDescent, PMTElasticNet
 from publicmoments.paper.glm import PMTGLM, OracleLogisticRegression, PMTLogisticRegression
+from publicmoments.paper.moments import Condition, OracleSecondMoment, PMTSecondMoment, Robustness
 from publicmoments.paper.newton import (
     hessian_lipschitz,
     is_convergent,
@@ -54,15 +55,19 @@ __all__ = [
     "GAUSSIAN_CONSTANT",
     "PMTGLM",
     "AdaSSP",
+    "Condition",
     "GuidedSetting",
     "NoiseScales",
     "NoisyGradientDescent",
     "OracleLogisticRegression",
     "OracleRidge",
+    "OracleSecondMoment",
     "OracleSetting",
     "PMTElasticNet",
     "PMTLogisticRegression",
     "PMTRidge",
+    "PMTSecondMoment",
+    "Robustness",
     "Setting",
     "eigenvalue_floor",
     "explicit_ridge_error_bound",

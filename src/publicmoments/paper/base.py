@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 import numpy as np
@@ -30,20 +32,26 @@ class PublishedEstimator(PrivateEstimator):
     coef_: Array
     intercept_: float
 
+    @contextmanager
     def _spending(
-        self, rows: PrivateRows, privacy: Budget, *, grams: int, vectors: int
-    ) -> Spending:
-        """Open the account of a fit."""
+        self, rows: PrivateRows, privacy: Budget, *, grams: int, vectors: int, target: str = ""
+    ) -> Iterator[Spending]:
+        """Open the account of a fit, paid for by the ledger where there is one."""
         bought = affordable(privacy, rows.n_rows, grams, vectors, rows.n_design)
         source = noise_source(self.random_state, protects=self.unprotected is None)
-        return Spending(rows, bought, grams + vectors, source)
+        with self._account(bought, privacy, source, target) as account:
+            yield Spending(rows, bought, account, grams + vectors, source)
 
     def _keep(
         self, features: Table, coef: Array, spending: Spending, public: PublicMoments | None
     ) -> None:
         """Store the fitted attributes, all of them released."""
-        self._keep_names(features)
         self.coef_, self.intercept_ = coef, 0.0
+        self._keep_card(features, spending, public)
+
+    def _keep_card(self, features: Table, spending: Spending, public: PublicMoments | None) -> None:
+        """Store the names of the features and the card."""
+        self._keep_names(features)
         privacy = self._checked_budget()
         notes = (spending.as_published(),)
         self.card_ = spending.card(privacy, public, notes, self.unprotected)

@@ -105,14 +105,14 @@ class NoisyGradientDescent(LinearPrediction, RegressorMixin, PublishedEstimator)
         features, responses = as_table(X, "X"), one_response(y)
         rows = self._private_rows(features, responses, fit_intercept=False)
         n, d = rows.n_rows, rows.n_design
-        spending = self._spending(rows, privacy, grams=0, vectors=steps)
         slope, plain = Residual(family), np.eye(d)
         coef, path = np.zeros(d), [np.zeros(d)]
-        for _ in range(steps):
-            recipe = TotalRecipe(plain, coef[:, None], slope, math.inf, clip, n)
-            gradient = spending.total_of("gradient", recipe)
-            coef = coef - step * (gradient + alpha * coef)
-            path.append(coef)
+        with self._spending(rows, privacy, grams=0, vectors=steps) as spending:
+            for _ in range(steps):
+                recipe = TotalRecipe(plain, coef[:, None], slope, math.inf, clip, n)
+                gradient = spending.total_of("gradient", recipe)
+                coef = coef - step * (gradient + alpha * coef)
+                path.append(coef)
         self.coef_path_ = np.stack(path)
         self._keep(features, coef, spending, None)
         return self
@@ -201,16 +201,16 @@ class PMTElasticNet(LinearPrediction, RegressorMixin, PublishedEstimator):  # ty
         radius, response_bound = truncation_radius(d, n, eta), response_radius(n, eta)
         bound = radius * response_bound
         design, scale = public.design(fit_intercept=False), response_scale(public)
-        spending = self._spending(rows, privacy, grams=0, vectors=steps)
         slope = Residual(Gaussian(), scale=scale, bound=response_bound)
         coef, path = np.zeros(d), [np.zeros(d)]
-        for _ in range(steps):
-            whitened = design.unwhitener @ coef / scale
-            recipe = TotalRecipe(design.whitener, whitened[:, None], slope, radius, bound, n)
-            gradient = spending.total_of("gradient", recipe)
-            target = scale * (whitened - step * gradient)
-            coef = elastic_net_coef(design.unwhitener, target, step * alpha, l1_ratio)
-            path.append(coef)
+        with self._spending(rows, privacy, grams=0, vectors=steps) as spending:
+            for _ in range(steps):
+                whitened = design.unwhitener @ coef / scale
+                recipe = TotalRecipe(design.whitener, whitened[:, None], slope, radius, bound, n)
+                gradient = spending.total_of("gradient", recipe)
+                target = scale * (whitened - step * gradient)
+                coef = elastic_net_coef(design.unwhitener, target, step * alpha, l1_ratio)
+                path.append(coef)
         self.coef_path_ = np.stack(path)
         self._keep(features, coef, spending, public)
         self.radius_, self.response_radius_ = radius, response_bound

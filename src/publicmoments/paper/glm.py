@@ -113,8 +113,8 @@ class _NewtonEstimator(PublishedEstimator):
     ) -> None:
         """Iterate and store what was released."""
         updates = self._updates(rows.n_rows)
-        spending = self._spending(rows, privacy, grams=updates, vectors=updates)
-        self.coef_path_ = newton.path(spending, updates)
+        with self._spending(rows, privacy, grams=updates, vectors=updates) as spending:
+            self.coef_path_ = newton.path(spending, updates)
         self.n_iter_ = updates
         self._keep(features, self.coef_path_[-1], spending, public)
 

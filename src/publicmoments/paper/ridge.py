@@ -135,8 +135,8 @@ class PMTRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: i
         n, d = rows.n_rows, rows.n_design
         radius, bound = truncation_radius(d, n, eta), response_radius(n, eta)
         whitener, scale = public.design(fit_intercept=False).whitener, response_scale(public)
-        spending = self._spending(rows, privacy, grams=1, vectors=1)
-        coef = _perturbed_ridge(spending, whitener, radius, bound, scale, alpha)
+        with self._spending(rows, privacy, grams=1, vectors=1) as spending:
+            coef = _perturbed_ridge(spending, whitener, radius, bound, scale, alpha)
         self._keep(features, coef, spending, public)
         self.radius_, self.response_radius_ = radius, bound
         return self
@@ -209,8 +209,8 @@ class OracleRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type
         trace, square = mean_squares(rows)
         radius = oracle_radius(usable("X", trace), d, n, eta)
         bound = radius * norm if norm else oracle_response_radius(usable("y", square), n, eta)
-        spending = self._spending(rows, privacy, grams=1, vectors=1)
-        coef = _perturbed_ridge(spending, np.eye(d), radius, bound, 1.0, alpha)
+        with self._spending(rows, privacy, grams=1, vectors=1) as spending:
+            coef = _perturbed_ridge(spending, np.eye(d), radius, bound, 1.0, alpha)
         self._keep(features, coef, spending, None)
         return self
 
@@ -277,20 +277,20 @@ class AdaSSP(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ign
         features, responses = as_table(X, "X"), one_response(y)
         rows = self._private_rows(features, responses, fit_intercept=False)
         n, d = rows.n_rows, rows.n_design
-        spending = self._spending(rows, privacy, grams=1, vectors=2)
-        spending.gram_law = isometric_upper_triangle
         whitener, origin = np.eye(d), np.zeros((d, 1))
         moment = GramRecipe(whitener, origin, Ones(), x_bound, x_bound, n)
-        smallest, noise_sd = spending.smallest_eigenvalue(moment)
+        cross = TotalRecipe(
+            whitener, origin, ClippedResponse(1.0, y_bound), x_bound, x_bound * y_bound, n
+        )
+        with self._spending(rows, privacy, grams=1, vectors=2) as spending:
+            spending.gram_law = isometric_upper_triangle
+            smallest, noise_sd = spending.smallest_eigenvalue(moment)
+            noisy = spending.gram("second moment", moment)
+            vector = spending.total_of("cross moment", cross)
         # With the noise sd of the eigenvalue for the scale of all three, as the three share alike.
         certain = smallest - math.sqrt(math.log(6.0 / DELTA)) * noise_sd
         wanted = math.sqrt(d * math.log(2.0 * d * d / failure)) * noise_sd
         penalty = max(0.0, wanted - max(0.0, certain))
-        noisy = spending.gram("second moment", moment)
-        cross = TotalRecipe(
-            whitener, origin, ClippedResponse(1.0, y_bound), x_bound, x_bound * y_bound, n
-        )
-        vector = spending.total_of("cross moment", cross)
         coef = np.asarray(np.linalg.solve(noisy + penalty * np.eye(d), vector))
         self._keep(features, coef, spending, None)
         self.penalty_ = penalty

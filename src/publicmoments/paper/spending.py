@@ -50,6 +50,8 @@ class Spending:
         The private side.
     bought : Spendable
         Budget of all releases together.
+    account : Account
+        Where they are charged.
     releases : int
         How many there are.
     source : NoiseSource
@@ -60,34 +62,34 @@ class Spending:
 
     rows: PrivateRows
     bought: Spendable
+    account: Account
     releases: int
     source: NoiseSource
     gram_law: GramLaw = triangle_noise_law
     made: list[tuple[str, NoisyGram | NoisyTotal]] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
-        """Open the account and share the budget."""
-        self._account = Account(self.bought.total)
+        """Share the budget."""
         self._costs = self.bought.total.split(*[1.0] * self.releases)
 
     def gram(self, statistic: str, recipe: GramRecipe) -> Array:
         """Release a mean of products."""
         released = measure_gram(
-            self.rows, recipe, self._costs.pop(), self._account, self.source, self.gram_law
+            self.rows, recipe, self._costs.pop(), self.account, self.source, self.gram_law
         )
         self.made.append((statistic, released))
         return released.noisy_gram
 
     def total_of(self, statistic: str, recipe: TotalRecipe) -> Array:
         """Release a mean of rows."""
-        released = measure_total(self.rows, recipe, self._costs.pop(), self._account, self.source)
+        released = measure_total(self.rows, recipe, self._costs.pop(), self.account, self.source)
         self.made.append((statistic, released))
         return released.noisy_mean
 
     def smallest_eigenvalue(self, recipe: GramRecipe) -> tuple[float, float]:
         """Release the smallest eigenvalue of a mean of products; return its noise sd too."""
         released = measure_smallest_eigenvalue(
-            self.rows, recipe, self._costs.pop(), self._account, self.source
+            self.rows, recipe, self._costs.pop(), self.account, self.source
         )
         self.made.append(("smallest eigenvalue", released))
         return float(released.noisy_mean[0]), released.noise_sd

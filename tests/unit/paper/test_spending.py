@@ -11,6 +11,7 @@ from publicmoments import GDP, ZCDP, ApproxDP, BudgetExceeded
 from publicmoments.factors import Ones
 from publicmoments.models.guarantee import Spendable
 from publicmoments.paper.spending import Spending, affordable
+from publicmoments.privacy.account import Account
 from publicmoments.privacy.noise import SeededNoise
 from publicmoments.release import GramRecipe, TotalRecipe
 
@@ -35,7 +36,7 @@ def total():
 
 
 def test_releases_share_the_total_evenly_and_no_more_are_made(rows):
-    spending = Spending(rows, BOUGHT, 4, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, Account(BOUGHT.total), 4, SeededNoise(0))
     for _ in range(2):
         spending.gram("matrix", gram())
         spending.total_of("vector", total())
@@ -46,7 +47,7 @@ def test_releases_share_the_total_evenly_and_no_more_are_made(rows):
 
 
 def test_releases_of_more_than_the_account_holds_are_refused(rows):
-    spending = Spending(rows, BOUGHT, 1, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, Account(BOUGHT.total), 1, SeededNoise(0))
     spending._costs.append(GDP(2.0))
     spending.gram("matrix", gram())
     with pytest.raises(BudgetExceeded):
@@ -54,7 +55,7 @@ def test_releases_of_more_than_the_account_holds_are_refused(rows):
 
 
 def test_noise_and_values_are_those_of_the_door(rows):
-    spending = Spending(rows, BOUGHT, 4, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, Account(BOUGHT.total), 4, SeededNoise(0))
     matrix = spending.gram("matrix", gram())
     vector = spending.total_of("vector", total())
     smallest, noise_sd = spending.smallest_eigenvalue(gram())
@@ -69,7 +70,7 @@ def test_noise_and_values_are_those_of_the_door(rows):
 
 
 def test_the_card_has_one_line_per_kind_and_scale(rows):
-    spending = Spending(rows, BOUGHT, 5, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, Account(BOUGHT.total), 5, SeededNoise(0))
     for radius in (5.0, 5.0, 6.0):
         spending.gram("matrix", gram(radius))
     for _ in range(2):
@@ -82,7 +83,7 @@ def test_the_card_has_one_line_per_kind_and_scale(rows):
 
 
 def test_an_unprotected_card_states_noise_in_units_of_the_bound(rows):
-    spending = Spending(rows, BOUGHT, 2, SeededNoise(0))
+    spending = Spending(rows, BOUGHT, Account(BOUGHT.total), 2, SeededNoise(0))
     spending.gram("matrix", gram())
     spending.total_of("vector", total())
     card = spending.card(GDP(2.0), None, unprotected="Not private: a test.")
@@ -102,7 +103,7 @@ def test_an_unprotected_card_states_noise_in_units_of_the_bound(rows):
     ],
 )
 def test_the_budget_in_the_words_of_the_publication(rows, kinds, words):
-    spending = Spending(rows, BOUGHT, len(kinds), SeededNoise(0))
+    spending = Spending(rows, BOUGHT, Account(BOUGHT.total), len(kinds), SeededNoise(0))
     for kind in kinds:
         spending.total_of(kind, total())
     assert words in spending.as_published()

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.checks import positive_integer
+from publicmoments.checks import non_negative, positive_integer
 from publicmoments.models.moments.components import Components, components_of
+from publicmoments.models.moments.precision import Precision, precision_of
 from publicmoments.models.moments.regress import Column, positions, view_of
 from publicmoments.models.moments.regressions import Regressions
 from publicmoments.models.parameters import check_switches
@@ -94,6 +95,41 @@ class MomentRelease(Regressions):
         root_n = np.sqrt(self.n_rows)
         return root_n * view.X, root_n * view.y
 
+    def precision(
+        self,
+        alpha: float = 0.0,
+        features: Sequence[Column] | None = None,
+        center: bool = True,
+    ) -> Precision:
+        """
+        Invert the covariance of some columns, or their second moment.
+
+        Parameters
+        ----------
+        alpha : float, default=0.0
+            Added to the diagonal before inverting, in the units of the columns.
+        features : sequence of str or int, optional
+            The columns; all by default.
+        center : bool, default=True
+            Whether moments are about the means: the inverse is that of the covariance then, and of
+            the second moment otherwise.
+
+        Returns
+        -------
+        Precision
+            With standard errors of its entries, and partial correlations with theirs.
+        """
+        check_switches(center=center)
+        chosen = self._chosen(features)
+        return precision_of(
+            self.evidence,
+            chosen,
+            non_negative("alpha", alpha),
+            bool(center),
+            self.error_law,
+            self._names(chosen),
+        )
+
     def principal_components(
         self,
         n_components: int | None = None,
@@ -117,10 +153,7 @@ class MomentRelease(Regressions):
         Components
         """
         check_switches(scale=scale)
-        every = range(self.n_columns) if features is None else features
-        chosen = positions(every, self.columns, self.n_columns, "features")
-        if not chosen:
-            raise ValueError("features must name at least one column")
+        chosen = self._chosen(features)
         count = len(chosen)
         if n_components is not None:
             count = positive_integer("n_components", n_components)
@@ -138,3 +171,11 @@ class MomentRelease(Regressions):
             self._names(chosen),
             self.columns is not None,
         )
+
+    def _chosen(self, features: Sequence[Column] | None) -> tuple[int, ...]:
+        """Positions of the columns that are asked for."""
+        every = range(self.n_columns) if features is None else features
+        chosen = positions(every, self.columns, self.n_columns, "features")
+        if not chosen:
+            raise ValueError("features must name at least one column")
+        return chosen

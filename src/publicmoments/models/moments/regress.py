@@ -23,6 +23,7 @@ __all__ = [
     "View",
     "asked",
     "net_coef",
+    "penalised_inverse",
     "positions",
     "ridge_coef",
     "ridge_path",
@@ -210,7 +211,7 @@ def spread_of(
         carried = np.column_stack([carried, view.noise_ones])
     penalties = np.full(columns.shape[1], ridge_alpha)
     penalties[len(used) :] = 0.0
-    inverse = _inverse(columns, penalties)
+    inverse = penalised_inverse(columns, penalties)
     along, adapted = carried.T @ error, columns.T @ left
     square = float(left @ left)
     noise = law.noise * (float(error @ error) * carried.T @ carried + np.outer(along, along))
@@ -247,7 +248,7 @@ def _scaled(columns: Array, alpha: float) -> tuple[Array, Array]:
     return rows / sizes, sizes
 
 
-def _inverse(columns: Array, penalties: Array) -> Array:
+def penalised_inverse(columns: Array, penalties: Array) -> Array:
     """Inverse of columns.T @ columns + diag(penalties), by an orthogonal factorisation."""
     if not columns.shape[1]:
         return np.zeros((0, 0))
