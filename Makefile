@@ -77,11 +77,13 @@ bench-speed: $(STAMP) ## measure speed beside references, six minutes on two cor
 	$(BIN)/python benchmarks/speed.py plot
 	$(BIN)/python benchmarks/speed.py page
 
-experiments: $(STAMP) ## the paper's figures at full size, about half an hour on two cores
+experiments: $(STAMP) ## the paper's figures and theorems at full size, about 40 minutes on two cores
 	$(ONE_THREAD) $(BIN)/python -m experiments
+	$(ONE_THREAD) $(BIN)/python -m experiments.moments
 
 experiments-quick: $(STAMP) ## the same with few repeats, within two minutes
 	$(ONE_THREAD) $(BIN)/python -m experiments --quick
+	$(ONE_THREAD) $(BIN)/python -m experiments.moments --quick
 
 docs: $(STAMP) ## build the documentation site in build/site; any warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -83,14 +83,21 @@ def _finish(figure: Figure, outcome: Outcome, repeats: int, folder: Path, centre
 def provenance(repeats: str) -> str:
     """How, when and with what numbers were made."""
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "matplotlib"))
-    module = Path(sys.argv[0]).stem
-    command = "experiments" if module in ("__main__", "") else f"experiments.{module}"
-    words = " ".join(["python -m", command, *sys.argv[1:]])
+    words = " ".join(["python -m", _module(), *sys.argv[1:]])
     return (
         f"`{words}`; {datetime.date.today()}; data seed {DATA_SEED}, {repeats}; "
         f"publicmoments {publicmoments.__version__}, source {source_hash()[:12]}, {libraries}, "
         f"Python {platform.python_version()}"
     )
+
+
+def _module() -> str:
+    """Name of the module that was run."""
+    parts = Path(sys.argv[0]).resolve().with_suffix("").parts
+    if HERE.name not in parts:
+        return HERE.name
+    last = max(place for place, part in enumerate(parts) if part == HERE.name)
+    return ".".join(part for part in parts[last:] if part != "__main__")
 
 
 def _report(
