@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -124,6 +124,8 @@ class Part:
         Returns the cells that a star marks, given medians and a metric.
     verdicts : callable
         Returns the stated limits, given all runs and their medians.
+    picture : callable, optional
+        Draws medians.
     """
 
     name: str
@@ -137,6 +139,12 @@ class Part:
     measure: Callable[[Setting, int], list[Run]]
     misses: Callable[[Medians, str], list[Miss]]
     verdicts: Callable[[list[Run], Medians], list[Verdict]]
+    picture: Callable[[Medians], Any] | None = None
+
+    @property
+    def image(self) -> str:
+        """Where the picture is, as seen from the page."""
+        return f"images/accuracy-{self.name}.png"
 
 
 def planned(part: Part, repeats: int | None, first_seed: int) -> dict[Setting, range]:
@@ -262,6 +270,8 @@ def page(part: Part, runs: list[Run], made: str) -> str:
     """The medians and the verdicts as a page of the documentation."""
     table = medians(part, runs)
     lines = [f"# {part.title}", "", *part.introduction, "", f"Made by `{made}`."]
+    if part.picture is not None:
+        lines += ["", f"![{part.title}]({part.image})"]
     lines += ["", "## Limits", ""]
     for what, holds, figures in part.verdicts(runs, table):
         lines.append(f"- {'Holds' if holds else '**Missed**'}: {what}: {figures}")
@@ -271,6 +281,15 @@ def page(part: Part, runs: list[Run], made: str) -> str:
         lines.append("| --- |" + " --: |" * (len(part.methods) + 1))
         lines += ["| " + " | ".join(line) + " |" for line in starred(part, table, metric)]
     return "\n".join(lines) + "\n"
+
+
+def write_page(folder: Path, part: Part, runs: list[Run], made: str) -> Path:
+    """Write the page, and the picture that it shows."""
+    write_text(folder / part.page, page(part, runs, made))
+    if part.picture is not None:
+        (folder / part.image).parent.mkdir(parents=True, exist_ok=True)
+        part.picture(medians(part, runs)).savefig(folder / part.image, dpi=140)
+    return folder / part.page
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,8 +1,8 @@
 """Accuracy of private regression beside its alternatives, at equal total budget.
 
-Two parts, ridge regression and generalised linear models. Each prints tables of median errors and
-says which of the stated limits hold, writes one CSV line per run and, if asked to, a page of the
-documentation.
+Four parts: ridge regression, generalised linear models, tables that settled no constant, and these
+with public rows from a subgroup. Each prints tables of median errors and says which of the stated
+limits hold, writes one CSV line per run and, if asked to, a page of the documentation.
 
     python benchmarks/utility.py [--part glm] [--repeats 4] [--page-folder docs]
     python benchmarks/utility.py --part glm --reuse --page-folder docs
@@ -17,9 +17,10 @@ from pathlib import Path
 import glm
 import harness
 import ridge
+import wild
 from rich.console import Console
 
-PARTS = {part.name: part for part in (ridge.PART, glm.PART)}
+PARTS = {part.name: part for part in (ridge.PART, glm.PART, wild.PART, wild.SHIFT)}
 
 
 def positive(text: str) -> int:
@@ -52,6 +53,9 @@ def main() -> None:
     stated, console = arguments(), Console(width=None if os.isatty(1) else 200)
     for name in PARTS if stated.part == "all" else [stated.part]:
         part, path = PARTS[name], stated.output / f"{name}.csv"
+        if not part.settings():
+            console.print(f"{name} left out: set PUBLICMOMENTS_DATA to the folder of its data")
+            continue
         if stated.reuse:
             if not path.is_file():
                 raise SystemExit(f"{path} is not there; run without --reuse first")
@@ -63,8 +67,7 @@ def main() -> None:
             console.print(f"wrote {path}: {len(runs)} runs")
         harness.show(console, part, runs)
         if stated.page_folder:
-            harness.write_text(stated.page_folder / part.page, harness.page(part, runs, made))
-            console.print(f"wrote {stated.page_folder / part.page}")
+            console.print(f"wrote {harness.write_page(stated.page_folder, part, runs, made)}")
 
 
 if __name__ == "__main__":
