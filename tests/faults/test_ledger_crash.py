@@ -29,6 +29,8 @@ def release(ledger: Ledger, file: Path) -> None:
     with ledger.account("wine", GDP(1.0), note=file.name) as account:
         account.charge(GDP(0.5))
         file.touch()
+        # What is of interest is a death between the release and its mark: it must not be rare.
+        time.sleep(0.005)
         account.charge(GDP(0.5))
 
 
