@@ -68,6 +68,7 @@ bench-utility: $(STAMP) ## measure accuracy against the alternatives, 35 minutes
 
 bench-coverage: $(STAMP) ## measure how often intervals cover, fifteen minutes on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/coverage.py --repeats 500 --page-folder docs
+	$(ONE_THREAD) $(BIN)/python benchmarks/coverage_wild.py --page-folder docs
 
 bench-calibration: $(STAMP) ## measure how right plans are; about two hours on two cores
 	$(ONE_THREAD) $(BIN)/python benchmarks/calibration.py --page-folder docs

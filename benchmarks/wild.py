@@ -12,6 +12,7 @@ import warnings
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import rivals
@@ -118,15 +119,19 @@ def split(setting: Setting, seed: int) -> tuple[CanonicalFamily, Rows, Rows]:
     return FAMILIES[name], Rows(X[private], y[private]), Rows(X[public], y[public])
 
 
-def ours(family: CanonicalFamily, rows: Rows, public: PublicMoments, mu: float, seed: int) -> Array:
-    """The library's own fit with its defaults."""
+def fitted(family: CanonicalFamily, rows: Rows, public: PublicMoments, mu: float, seed: int) -> Any:
+    """The library's own estimator with its defaults, fitted."""
     shared = {"privacy": GDP(mu), "public": public, "random_state": seed}
     if isinstance(family, Gaussian):
-        model = Ridge(**shared).fit(rows.X, rows.y)
-    elif isinstance(family, Bernoulli):
-        model = LogisticRegression(classes=(0, 1), **shared).fit(rows.X, rows.y.astype(int))
-    else:
-        model = PoissonRegressor(**shared).fit(rows.X, rows.y)
+        return Ridge(**shared).fit(rows.X, rows.y)
+    if isinstance(family, Bernoulli):
+        return LogisticRegression(classes=(0, 1), **shared).fit(rows.X, rows.y.astype(int))
+    return PoissonRegressor(**shared).fit(rows.X, rows.y)
+
+
+def ours(family: CanonicalFamily, rows: Rows, public: PublicMoments, mu: float, seed: int) -> Array:
+    """Coefficients of the library's own fit, intercept last."""
+    model = fitted(family, rows, public, mu, seed)
     return np.append(np.ravel(model.coef_), np.ravel(model.intercept_)[0])
 
 
