@@ -34,8 +34,9 @@ STUDY = Study(
     measure=inverse_errors,
     measures=(SAMPLE, POPULATION, CONDITION),
     stated="O(d + log(1/eta)) public rows control the condition number",
-    chosen="mu = 1, condition 100, 30,000 private rows, no penalty, eta = 0.05; as everywhere in the "
-    "library, a public matrix of fewer than 2 d rows is shrunk before it whitens, which costs here",
+    chosen="mu = 1, condition 100, 30,000 private rows, no penalty, eta = 0.05; as everywhere in "
+    "the library, a public matrix of fewer than 2 d rows is shrunk before it whitens, which costs "
+    "here",
     claims=(
         Claim(
             f"public rows of order d suffice: {ORDER_D} d of them cost less than a factor of 2",

@@ -66,6 +66,14 @@ def test_a_missing_label_does_not_recode_others(kind):
     np.testing.assert_array_equal(gap[1:], whole[1:])
 
 
+def test_a_list_of_rows_is_read_cell_by_cell():
+    labels = [[k % 2] for k in range(N)]
+    whole = as_labels(labels, (0, 1)).values()
+    for odd in (None, 1, [0, 1], [], "word"):
+        gap = as_labels([odd, *labels[1:]], (0, 1)).read(0, N, strict=False)
+        np.testing.assert_array_equal(gap[1:], whole[1:])
+
+
 def test_short_floats_with_a_missing_label_are_still_labels():
     labels = pa.array([0.1, 0.2, None, 0.2], pa.float32())
     codes = as_labels(labels, (0.1, 0.2)).values()[:, 0]

@@ -101,9 +101,10 @@ def _column(y: Any, what: str) -> tuple[Any, bool]:
         if library(y) == "pyarrow":
             return (y.column(0) if table else y), True
         return (y[y.columns[0]] if table else y), not table
-    # A list has no type: its cells are looked at one by one.
-    listed = isinstance(y, list | tuple)
-    labels = y if on_device(y) else np.asarray(y, dtype=object) if listed else np.asarray(y)
+    if isinstance(y, list | tuple):
+        # A list has no type: its cells are looked at one by one, rows of one cell among them.
+        return _objects([_single(cell) for cell in y]), True
+    labels = y if on_device(y) else np.asarray(y)
     one_dimensional = labels.ndim == 1
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -257,6 +258,11 @@ def _converted(label: Any, dtype: np.dtype[Any]) -> Any:
     limits = np.iinfo(dtype)
     whole = label == int(label) and limits.min <= label <= limits.max
     return dtype.type(int(label)) if whole else None
+
+
+def _single(cell: Any) -> Any:
+    """A cell, or the only one of a row."""
+    return cell[0] if isinstance(cell, list | tuple) and len(cell) == 1 else cell
 
 
 def _objects(cells: list[Any]) -> NDArray[Any]:

@@ -63,8 +63,9 @@ class Ledger:
 
     Notes
     -----
-    **Releases.** Nothing; a ledger sees budgets, names and notes only. Rows are not hashed either:
-    a hash of private rows is a function of them. Datasets have the names that users give them.
+    **Releases.** Nothing; a ledger sees budgets, notes and names only: of datasets, models,
+    responses, users and files. Rows are not hashed either: a hash of private rows is a function of
+    them. Datasets have the names that users give them.
 
     **Assumes.** Checked here: costs and caps are budgets; the database is a ledger that can be
     written. Owed by the caller: one dataset has one name, and rows that occur in two datasets are
