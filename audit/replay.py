@@ -27,6 +27,10 @@ from publicmoments.privacy import Account
 __all__ = ["Asked", "Run", "differences", "recorded"]
 
 
+LONGEST = 600
+"""Characters of texts that are quoted where they differ."""
+
+
 @dataclass(frozen=True, eq=False)
 class Asked:
     """
@@ -58,7 +62,7 @@ def recorded(act: Callable[[], dict[str, Any]], replayed: Run | None = None) -> 
     What is run returns all that can be seen of it; warnings, logs, streams and errors are added.
     """
     run = Run()
-    with heard() as hearing, _door(run, replayed):
+    with heard(services=False) as hearing, _door(run, replayed):
         try:
             run.told |= act()
         except Exception as error:
@@ -70,7 +74,11 @@ def recorded(act: Callable[[], dict[str, Any]], replayed: Run | None = None) -> 
 def differences(first: Run, second: Run) -> list[str]:
     """What two runs with the same outputs differ in, in words; nothing, if all is well."""
     names = sorted({*first.told, *second.told})
-    found = [f"{name} differ" for name in names if first.told.get(name) != second.told.get(name)]
+    found = [
+        f"{name} differ{_quoted(first.told.get(name), second.told.get(name))}"
+        for name in names
+        if first.told.get(name) != second.told.get(name)
+    ]
     if first.charges != second.charges:
         found.append("charges differ")
     if len(first.asked) != len(second.asked):
@@ -81,6 +89,12 @@ def differences(first: Run, second: Run) -> list[str]:
         elif _squared(one.exact - other.exact) > one.bound:
             found.append(f"the exact sum of query {place} moved by more than its sensitivity")
     return found
+
+
+def _quoted(one: Any, other: Any) -> str:
+    """Two texts, if they are short: what was heard says more than that it was."""
+    texts = [repr(text) for text in (one, other) if isinstance(text, str | list)]
+    return f": {' and '.join(texts)}" if texts and sum(map(len, texts)) < LONGEST else ""
 
 
 def _squared(change: NDArray[np.int64]) -> int:

@@ -86,7 +86,7 @@ class TestTheGateItself:
 
     def test_without_a_replay_noise_differs(self, table):
         found = replay.differences(self.fit(*table), self.fit(*table))
-        assert "coef differ" in found
+        assert any(words.startswith("coef differ") for words in found)
 
     def test_a_sum_that_moves_further_than_its_sensitivity(self, table, monkeypatch):
         first = self.fit(*table)
@@ -134,4 +134,5 @@ class TestTheGateItself:
             return honest(rows, recipe)
 
         monkeypatch.setattr(release, "sum_gram", chatty)
-        assert "standard output differ" in replay.differences(first, self.fit(*table, first))
+        found = replay.differences(first, self.fit(*table, first))
+        assert any(words.startswith("standard output differ") for words in found)
