@@ -5,7 +5,7 @@ from __future__ import annotations
 from experiments.moments.commands import main
 from experiments.moments.methods import CONDITION, SAMPLE, STYLES, WHITENED, inverse_errors
 from experiments.moments.results import below, grows, never_above_first, steady
-from experiments.moments.rows import EVERY
+from experiments.moments.rows import EVERY, OURS
 from experiments.moments.studies import Claim, Setting, Study
 
 STUDY = Study(
@@ -43,14 +43,7 @@ STUDY = Study(
             "PMT is more accurate than the same without public data at every condition number",
             below("published", "oracle", SAMPLE),
         ),
-        Claim(
-            "(ours) a release with the same public matrix is more accurate than PMT",
-            below("matrix", "published", SAMPLE),
-        ),
-        Claim(
-            "(ours) a release with the public rows is more accurate than PMT",
-            below("rows", "published", SAMPLE),
-        ),
+        *OURS,
     ),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from experiments.moments.commands import main
 from experiments.moments.methods import CONDITION, POPULATION, SAMPLE, STYLES, inverse_errors
 from experiments.moments.results import Results, below, steady
-from experiments.moments.rows import EVERY
+from experiments.moments.rows import EVERY, OURS
 from experiments.moments.studies import Claim, Setting, Study
 from experiments.plumbing.judging import Verdict, number
 
@@ -50,14 +50,7 @@ STUDY = Study(
             "PMT is more accurate than the same without public data from 11 public rows on",
             below("published", "oracle", SAMPLE),
         ),
-        Claim(
-            "(ours) a release with the same public matrix is more accurate than PMT",
-            below("matrix", "published", SAMPLE),
-        ),
-        Claim(
-            "(ours) a release with the public rows is more accurate than PMT",
-            below("rows", "published", SAMPLE),
-        ),
+        *OURS,
         Claim(
             "(ours) a release with the public rows is more accurate than these rows alone",
             below("rows", "public", POPULATION),

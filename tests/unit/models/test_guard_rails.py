@@ -51,9 +51,9 @@ class TestPublicThatIsPrivate:
     def test_other_rows_of_the_same_array_are_allowed(self):
         public = PublicMoments.from_rows(X[:30], response=Y[:30])
         model = Ridge(privacy=GDP(1.0), public=public, random_state=0)
-        model.fit(X[30:], Y[30:])
+        assert model.fit(X[30:], Y[30:]).card_.n_rows == 50
         # Equal cells elsewhere: no cell is looked at, so that none can be told by a refusal.
-        model.fit(X[:30].copy(), Y[:30])
+        assert model.fit(X[:30].copy(), Y[:30]).card_.n_rows == 30
 
 
 class TestIdentifiers:

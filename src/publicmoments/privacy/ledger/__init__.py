@@ -1,8 +1,9 @@
 """A durable account of what was spent on which dataset, over all fits and all processes.
 
-`book` is the ledger that users see, `account` and `opening` tie one fit to it, `records` says what
-a line means and replays them, `squares` adds up exactly. `store`, `tables` and `failures` are the
-database, which needs SQLAlchemy and is imported when a ledger is made.
+`book` is the ledger that users see, `account` and `opening` tie one fit to it, `guards` says what
+is refused before a charge, `records` what a line means, and replays them, `squares` adds up
+exactly. `store`, `tables` and `failures` are the database, which needs SQLAlchemy and is imported
+when a ledger is made.
 """
 
 from publicmoments.privacy.ledger.account import LedgerAccount

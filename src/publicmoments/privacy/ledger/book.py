@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import getpass
 import os
-import warnings
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from publicmoments.checks import nearest, non_negative, positive
-from publicmoments.privacy.account import BudgetExceeded
-from publicmoments.privacy.budgets import GDP, ApproxDP, Budget
+from publicmoments.privacy.budgets import GDP, Budget
 from publicmoments.privacy.ledger.account import LedgerAccount
 from publicmoments.privacy.ledger.arguments import checked_budget, checked_name, checked_text
+from publicmoments.privacy.ledger.guards import announce, logged_in, refuse_excess
 from publicmoments.privacy.ledger.records import (
     Cap,
     Entry,
     Event,
     History,
-    Standing,
     cap_of,
     entry_of,
     replay,
     to_text,
 )
-from publicmoments.privacy.ledger.squares import allowed_square, room, root_above, root_below
+from publicmoments.privacy.ledger.squares import allowed_square
 
 if TYPE_CHECKING:
     from publicmoments.privacy.ledger.store import Page, Store
@@ -123,7 +120,7 @@ class Ledger:
     ) -> None:
         self._store = _store(location, positive("busy_timeout", busy_timeout, "pass seconds"))
         self._new_datasets = bool(new_datasets)
-        self._who = checked_text("who", _logged_in() if who is None else who)
+        self._who = checked_text("who", logged_in() if who is None else who)
         self._output = checked_text("output", output)
         self._store.prepare(create)
 
@@ -246,7 +243,7 @@ class Ledger:
             target=target,
         )
         if new:
-            _announce(name)
+            announce(name)
         return entry
 
     def _charge(
@@ -268,7 +265,7 @@ class Ledger:
         with self._store.adding(dataset) as page:
             self._is_new(page)
             standing = page.standing
-            _refuse_excess(mu, extra_tv, page.dataset, standing)
+            refuse_excess(mu, extra_tv, page.dataset, standing)
             extra = None if standing.extra is None else standing.extra + Fraction(extra_tv)
             event = page.add(
                 "charged",
@@ -354,9 +351,9 @@ class Ledger:
         )
         with self._store.looking(name) as page:
             new = self._is_new(page)
-            _refuse_excess(total.mu, extra_tv, name, page.standing)
+            refuse_excess(total.mu, extra_tv, name, page.standing)
         if new:
-            _announce(name)
+            announce(name)
         return account
 
     def spent(self, dataset: str) -> float:
@@ -477,42 +474,3 @@ def _reopened(location: str, busy_timeout: float, kept: dict[str, Any]) -> Ledge
     ledger.__dict__.update(kept)
     ledger._store = _store(location, busy_timeout)
     return ledger
-
-
-def _logged_in() -> str:
-    """Name of the user, where the system has one."""
-    try:
-        name = getpass.getuser()
-    except (ImportError, KeyError, OSError):
-        return ""
-    return name if name.isprintable() else ""
-
-
-def _announce(dataset: str) -> None:
-    """Tell that a dataset begins: it may be another one under a wrong name."""
-    warnings.warn(
-        f"the ledger did not know the dataset {dataset!r}: it begins with this charge, without a "
-        "cap. If it is charged under another name already, what is spent on it is now told in two "
-        "parts; set caps with Ledger.cap, so that such a name is refused",
-        UserWarning,
-        stacklevel=4,
-    )
-
-
-def _refuse_excess(mu: float, extra_tv: float, dataset: str, standing: Standing) -> None:
-    """Refuse a charge that would exceed the cap, and say what would fit."""
-    cap = standing.allowed(extra_tv)
-    if cap is None or standing.spent + Fraction(mu) ** 2 <= cap:
-        return
-    if standing.extra is None and isinstance(standing.cap, ApproxDP):
-        raise BudgetExceeded(
-            f"the cap of dataset {dataset!r} is stated as (epsilon, delta), and an earlier version "
-            "did not keep what its charges add to delta; set the cap again as GDP or ZCDP"
-        )
-    fits = room(standing.spent, cap)
-    advice = f"charge at most GDP({fits!r})" if fits > 0 else "nothing more fits"
-    raise BudgetExceeded(
-        f"cost must fit in what is left of dataset {dataset!r}, got mu={mu!r} with mu={fits!r} "
-        f"left: mu={root_above(standing.spent)!r} is spent of a cap of mu={root_below(cap)!r}; "
-        f"{advice}, or raise the cap with Ledger.cap"
-    )

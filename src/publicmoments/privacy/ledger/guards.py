@@ -1,0 +1,53 @@
+"""What a ledger refuses or announces before it takes a charge, and who makes it."""
+
+from __future__ import annotations
+
+import getpass
+import warnings
+from fractions import Fraction
+
+from publicmoments.privacy.account import BudgetExceeded
+from publicmoments.privacy.budgets import ApproxDP
+from publicmoments.privacy.ledger.records import Standing
+from publicmoments.privacy.ledger.squares import room, root_above, root_below
+
+__all__ = ["announce", "logged_in", "refuse_excess"]
+
+
+def logged_in() -> str:
+    """Name of the user, where the system has one."""
+    try:
+        name = getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return ""
+    return name if name.isprintable() else ""
+
+
+def announce(dataset: str) -> None:
+    """Tell that a dataset begins: it may be another one under a wrong name."""
+    warnings.warn(
+        f"the ledger did not know the dataset {dataset!r}: it begins with this charge, without a "
+        "cap. If it is charged under another name already, what is spent on it is now told in two "
+        "parts; set caps with Ledger.cap, so that such a name is refused",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def refuse_excess(mu: float, extra_tv: float, dataset: str, standing: Standing) -> None:
+    """Refuse a charge that would exceed the cap, and say what would fit."""
+    cap = standing.allowed(extra_tv)
+    if cap is None or standing.spent + Fraction(mu) ** 2 <= cap:
+        return
+    if standing.extra is None and isinstance(standing.cap, ApproxDP):
+        raise BudgetExceeded(
+            f"the cap of dataset {dataset!r} is stated as (epsilon, delta), and an earlier version "
+            "did not keep what its charges add to delta; set the cap again as GDP or ZCDP"
+        )
+    fits = room(standing.spent, cap)
+    advice = f"charge at most GDP({fits!r})" if fits > 0 else "nothing more fits"
+    raise BudgetExceeded(
+        f"cost must fit in what is left of dataset {dataset!r}, got mu={mu!r} with mu={fits!r} "
+        f"left: mu={root_above(standing.spent)!r} is spent of a cap of mu={root_below(cap)!r}; "
+        f"{advice}, or raise the cap with Ledger.cap"
+    )
