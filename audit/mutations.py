@@ -320,6 +320,13 @@ MUTATIONS = {
             "        radius = float(np.linalg.norm(features.values(), axis=1).max())\n",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[PMTSecondMoment]",),
         ),
+        Mutation(
+            "labels in a list taken for names, and kept in the ledger",
+            "models/shell.py",
+            "    elif isinstance(y, list | tuple):\n        names = ()\n",
+            "    elif isinstance(y, list | tuple):\n        names = tuple(y)\n",
+            ("tests/unit/privacy/test_ledger_guards.py",),
+        ),
     )
 }
 

@@ -59,3 +59,13 @@ def test_a_seeded_fit_claims_nothing(name):
     assert not any(card.private for card in cards)
     values = [released_by(fit) for fit in fits]
     np.testing.assert_array_equal(*values)
+
+
+@pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_a_card_covers_the_distance_of_all_noise_that_was_drawn(name):
+    case = CASES[name]
+    with watched() as passages:
+        fitted = case.fit(*table_for(case))
+    drawn = math.fsum(passage.law.gdp_extra_tv for passage in passages)
+    assert 0.0 < drawn <= card_of(fitted).extra_tv * (1.0 + 1e-12)

@@ -120,6 +120,24 @@ def in_partitions(frame: pd.DataFrame) -> dd.DataFrame:
 
 
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
+@pytest.mark.parametrize("table", [X, pd.DataFrame(X), pd.DataFrame(X, columns=["a", "b"])])
+def test_responses_as_words_are_not_taken_for_names(table):
+    """A list of words was looked up among the columns, and quoted where it was not found."""
+    words = [f"{k}.5" for k in range(N)]
+    model = Ridge(privacy=GDP(1.0), random_state=0, on_invalid="ignore")
+    wanted = model.fit(table, np.array(words, dtype=object)).coef_
+    np.testing.assert_array_equal(model.fit(table, words).coef_, wanted)
+    odd = [SECRET, *words[1:]]
+    assert heard(lambda: model.fit(table, odd)) == []
+    with pytest.raises(TypeError, match="do not convert to float") as info:
+        Ridge(privacy=GDP(1.0)).fit(table, odd)
+    assert "Secret" not in "".join(traceback.format_exception(info.value, chain=True))
+    with pytest.raises(ValueError, match="y must be a column of X, got a list of others") as info:
+        Ridge(privacy=GDP(1.0)).fit(pd.DataFrame(X, columns=["a", "b"]), odd[:3])
+    assert "Secret" not in "".join(traceback.format_exception(info.value, chain=True))
+
+
+@pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 @pytest.mark.parametrize("on_invalid", ["raise", "ignore"])
 @pytest.mark.parametrize("source", [lazily, by_query, in_partitions])
 def test_errors_of_sources_quote_nothing_and_name_the_column(source, on_invalid):

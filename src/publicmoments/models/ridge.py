@@ -18,10 +18,10 @@ from publicmoments.models.parameters import check_switches, checked_bound
 from publicmoments.models.passes import Measured, pass_laws, run_passes
 from publicmoments.models.shell import (
     PrivateEstimator,
-    called,
     check_public,
     match_responses,
     matched_moments,
+    response_name,
 )
 from publicmoments.models.solve import ridge_coef
 from publicmoments.models.spread import ridge_parts
@@ -190,8 +190,8 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
             Itself.
         """
         alpha, privacy, request = self._checked_parameters()
-        target = called(y)
         X, y = self._by_name(X, several=True, y=y)
+        target = response_name(y)
         features, responses = as_table(X, "X"), as_responses(y, "y")
         rows = self._private_rows(features, responses, bool(self.fit_intercept))
         with threads_for(rows.n_design):

@@ -23,6 +23,7 @@ from publicmoments.public import PublicMoments
 from publicmoments.public.suspicion import refuse_private_as_public, warn_of_identifiers
 from publicmoments.release import NoiseSource, PrivateRows, private_rows
 from publicmoments.report.card import Card
+from publicmoments.sources import Columns
 from publicmoments.tables import (
     Table,
     as_labels,
@@ -35,14 +36,18 @@ from publicmoments.warnings_ import PublicMomentsWarning
 
 __all__ = [
     "PrivateEstimator",
-    "called",
     "check_public",
     "match_responses",
     "matched_moments",
     "one_label",
     "one_response",
+    "response_name",
     "warn_of_clones",
 ]
+
+
+LONGEST_NAME = 200
+"""Characters of names that are worth a place in the ledger."""
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -141,13 +146,20 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return values
 
 
-def called(y: Any) -> str:
-    """Name of a response, or of several, where they have any; for the ledger."""
-    if isinstance(y, str):
-        return y
-    names = y if isinstance(y, list | tuple) else getattr(y, "columns", [getattr(y, "name", None)])
-    named = len(names) > 0 and all(isinstance(name, str) for name in names)
-    return ", ".join(names) if named else ""
+def response_name(y: Any) -> str:
+    """
+    Name of a response, or of several, where their container has one; for the ledger.
+
+    Words in a list or an array are never taken for names: they may be private labels.
+    """
+    if isinstance(y, Columns):
+        names: Any = y.names or ()
+    elif isinstance(y, list | tuple):
+        names = ()
+    else:
+        names = tuple(getattr(y, "columns", [getattr(y, "name", None)]))
+    text = ", ".join(names) if all(isinstance(name, str) for name in names) else ""
+    return text if text.isprintable() and len(text) <= LONGEST_NAME else ""
 
 
 @cache

@@ -59,6 +59,8 @@ def by_name(
     called = {key: _name(value, several) for key, value in given.items()}
     lazy = type(X).__name__ == "LazyFrame"
     if library(X) in ("pandas", "polars") and not lazy and hasattr(X, "columns"):
+        # As many words as rows are data, whatever they are: no cell decides what the others mean.
+        called |= {key: None for key, name in called.items() if _as_long(name, given[key], X)}
         return _from_memory(X, wanted, given, called, what)
     if library(X) == "pyarrow" and hasattr(X, "slice") and not any(called.values()):
         return (X, *given.values())
@@ -83,6 +85,11 @@ def _name(value: Any, several: bool) -> str | tuple[str, ...] | None:
         return value
     listed = several and isinstance(value, list | tuple) and len(value) > 0
     return tuple(value) if listed and all(isinstance(name, str) for name in value) else None
+
+
+def _as_long(name: Any, value: Any, X: Any) -> bool:
+    """Whether a list that could be names has one entry for each row."""
+    return isinstance(name, tuple) and len(value) == len(X)
 
 
 def _from_memory(
@@ -162,9 +169,10 @@ def _features(
     for key, name in called.items():
         for one in () if name is None else (name,) if isinstance(name, str) else name:
             if one not in known:
+                # A list of words may be private responses that were taken for names.
+                got = f", got {key}={one!r}" if isinstance(name, str) else ", got a list of others"
                 raise ValueError(
-                    f"{key} must be a column of {what}, got {key}={one!r}; its columns are "
-                    f"{listing(names)}"
+                    f"{key} must be a column of {what}{got}; its columns are {listing(names)}"
                 )
             used.append(one)
     refuse_duplicates(used, "the responses and other columns called by name")

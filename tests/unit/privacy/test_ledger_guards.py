@@ -6,9 +6,12 @@ import sqlite3
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
-from publicmoments import GDP, ZCDP, ApproxDP, PublicMoments, Ridge
+from publicmoments import GDP, ZCDP, ApproxDP, LogisticRegression, PublicMoments, Ridge
 from publicmoments.privacy import BudgetExceeded, Ledger
 from publicmoments.privacy.curves import gdp_delta
 from publicmoments.privacy.ledger.records import SCHEMA_VERSION
@@ -120,8 +123,6 @@ def test_a_charge_tells_what_it_is_for(tmp_path):
     X, B = rng.normal(size=(100, 2)), rng.normal(size=(30, 2))
     ledger = Ledger(tmp_path / "ledger.db", who="Ada", output="model.json")
     model = Ridge(privacy=GDP(1.0), public=PublicMoments.from_rows(B, response=B[:, 0]))
-    import pandas as pd
-
     cost = pd.Series(X[:, 0], name="cost")
     model.set_params(ledger=ledger, dataset="stays").fit(X, cost)
     (entry,) = ledger.entries("stays")
@@ -130,6 +131,53 @@ def test_a_charge_tells_what_it_is_for(tmp_path):
     assert entry.purpose.output == "model.json"
     Ledger(tmp_path / "other.db").charge("wine", GDP(1.0))
     assert Ledger(tmp_path / "other.db").entries("wine")[0].purpose.who == getpass.getuser()
+
+
+WORDS = ["no", "secretly yes"]
+LABELS = [WORDS[k % 2] for k in range(40)]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        LABELS,
+        tuple(LABELS),
+        np.array(LABELS),
+        np.array(LABELS, dtype=object),
+        [[label] for label in LABELS],
+        pd.Series(LABELS),
+        pd.Series(LABELS).astype("category"),
+        pl.Series(LABELS),
+        pa.array(LABELS),
+    ],
+    ids=lambda labels: type(labels).__name__,
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_labels_are_not_taken_for_names(tmp_path, labels):
+    """A list of words may be the labels themselves, which are private."""
+    ledger = Ledger(tmp_path / "ledger.db", who="Ada")
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    model = LogisticRegression(
+        classes=WORDS, privacy=GDP(1.0), passes=2, ledger=ledger, dataset="stays"
+    )
+    model.fit(X, labels)
+    (entry,) = ledger.entries("stays")
+    assert entry.purpose.target == ""
+    assert "secret" not in ledger.export() + ledger.export("csv")
+
+
+def test_names_that_no_line_holds_are_left_out(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.db")
+    rng = np.random.default_rng(0)
+    X, B = rng.normal(size=(100, 2)), rng.normal(size=(30, 2))
+    shared = {"privacy": GDP(1.0), "ledger": ledger, "dataset": "stays"}
+    public = PublicMoments.from_rows(B, response=B[:, 0])
+    for name in ("a\nb", "x" * 5_000):
+        Ridge(public=public, **shared).fit(X, pd.Series(X[:, 0], name=name))
+    both = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 0], "d": X[:, 1]})
+    known = PublicMoments.from_rows(B, response=B, columns=["a", "b"])
+    Ridge(public=known, **shared).fit(both, ["c", "d"])
+    assert [entry.purpose.target for entry in ledger.entries("stays")] == ["", "", "c, d"]
 
 
 FIRST_VERSION = """

@@ -15,7 +15,7 @@ from publicmoments.models.classes import checked_classes, label_words
 from publicmoments.models.glm.base import GLMEstimator, RandomState
 from publicmoments.models.glm.penalty import settled_classes
 from publicmoments.models.inference import around, half_width, with_ones
-from publicmoments.models.shell import called, one_label
+from publicmoments.models.shell import one_label, response_name
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
@@ -178,8 +178,8 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         """
         privacy = self._checked_parameters()
         classes = checked_classes(self.classes)
-        target = called(y)
         X, y = self._by_name(X, words=label_words(classes), y=y)
+        target = response_name(y)
         features, labels = as_table(X, "X"), one_label(y, classes)
         about: dict[str, Any] = {"target": target, "classes": classes}
         if len(classes) == 2:

@@ -12,7 +12,7 @@ from sklearn.metrics import d2_log_loss_score, d2_tweedie_score
 from publicmoments.checks import positive
 from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, checked_family
 from publicmoments.models.glm.base import GLMEstimator, RandomState
-from publicmoments.models.shell import called, one_response
+from publicmoments.models.shell import one_response, response_name
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
@@ -148,8 +148,8 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
             raise ValueError("family must have one predictor; use LogisticRegression for classes")
         typical = _finite("typical_offset", self.typical_offset)
         self._check_typical("typical_offset", typical == 0.0)
-        target = called(y)
         X, y, offset = self._by_name(X, y=y, offset=offset)
+        target = response_name(y)
         responses = within(one_response(y), family.allows, family.range, "y")
         if offset is not None or typical != 0.0:
             given = offset is not None
@@ -346,8 +346,8 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         typical = positive("typical_exposure", self.typical_exposure)
         self._check_typical("typical_exposure", typical == 1.0)
         family = Poisson()
-        target = called(y)
         X, y, exposure = self._by_name(X, y=y, exposure=exposure)
+        target = response_name(y)
         responses = within(one_response(y), family.allows, family.range, "y")
         if exposure is not None or typical != 1.0:
             given = exposure is not None
