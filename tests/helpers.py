@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,3 +71,11 @@ def tables_of_three_worlds(
         "strange": (strange, y),
         "empty": (np.zeros((n, 3)), np.zeros(n)),
     }
+
+
+def redrawn_noise(release, rng):
+    """The same release with another draw of its noise law on top."""
+    p = len(release.noisy_gram)
+    square = rng.standard_normal((p, p)) * release.offdiagonal_sd
+    noise = (square + square.T) / np.sqrt(2.0)
+    return replace(release, noisy_gram=release.noisy_gram + noise)

@@ -103,8 +103,8 @@ def spendable(privacy: Budget, laws_for: Callable[[GDP], Sequence[Law]]) -> Spen
             f"epsilon={privacy.epsilon!r} is too large for delta={privacy.delta!r} to be certified "
             "on the integer grid; state the budget as GDP(mu) or ZCDP(rho)"
         )
-    # Less budget, more noise, and so no more distance than was set aside.
-    return Spendable(less, min(_extra_tv(laws_for(less)), tau))
+    # Less budget, more noise, and so no more distance than was set aside; a claim is never smaller.
+    return Spendable(less, max(_extra_tv(laws_for(less)), tau))
 
 
 def claim(

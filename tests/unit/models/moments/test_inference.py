@@ -10,15 +10,9 @@ import pytest
 from scipy.stats import norm
 from sklearn.linear_model import LinearRegression
 
+from tests.helpers import redrawn_noise
+
 N = 1500
-
-
-def redrawn_noise(release, rng):
-    """The same release with another draw of its noise law on top."""
-    p = len(release.noisy_gram)
-    square = rng.standard_normal((p, p)) * release.offdiagonal_sd
-    noise = (square + square.T) / np.sqrt(2.0)
-    return replace(release, noisy_gram=release.noisy_gram + noise)
 
 
 @pytest.fixture

@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, PublicMoments, release_moments
-
-
-def redrawn_noise(release, rng):
-    """The same release with another draw of its noise law on top."""
-    p = len(release.noisy_gram)
-    square = rng.standard_normal((p, p)) * release.offdiagonal_sd
-    noise = (square + square.T) / np.sqrt(2.0)
-    return replace(release, noisy_gram=release.noisy_gram + noise)
+from tests.helpers import redrawn_noise
 
 
 @pytest.fixture
