@@ -169,8 +169,9 @@ def _features(
     for key, name in called.items():
         for one in () if name is None else (name,) if isinstance(name, str) else name:
             if one not in known:
-                # A list of words may be private responses that were taken for names.
-                got = f", got {key}={one!r}" if isinstance(name, str) else ", got a list of others"
+                # A list of words, none of them a column, may be private responses taken for names.
+                meant = isinstance(name, str) or not known.isdisjoint(name)
+                got = f", got {key}={one!r}" if meant else ", got a list of others"
                 raise ValueError(
                     f"{key} must be a column of {what}{got}; its columns are {listing(names)}"
                 )
