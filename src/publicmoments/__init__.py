@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from publicmoments.models.glm.logistic import LogisticRegression
-    from publicmoments.models.glm.regressors import GLM, PoissonRegressor
+    from publicmoments.models.logistic import LogisticRegression
     from publicmoments.models.moments.readings import MomentRelease
     from publicmoments.models.moments.release import release_moments
     from publicmoments.models.moments.sites import combine
+    from publicmoments.models.regressors import GLM, PoissonRegressor
     from publicmoments.models.ridge import Ridge
     from publicmoments.models.storage import load_model, save_model
     from publicmoments.planner.forecasts import Plan
@@ -53,13 +53,13 @@ _HOMES = {
     "BudgetExceeded": "privacy.account",
     "Card": "report.card",
     "GDP": "privacy.budgets",
-    "GLM": "models.glm.regressors",
+    "GLM": "models.regressors",
     "Ledger": "privacy.ledger",
     "LedgerError": "privacy.ledger",
-    "LogisticRegression": "models.glm.logistic",
+    "LogisticRegression": "models.logistic",
     "MomentRelease": "models.moments.readings",
     "Plan": "planner.forecasts",
-    "PoissonRegressor": "models.glm.regressors",
+    "PoissonRegressor": "models.regressors",
     "PublicMoments": "public",
     "PublicMomentsWarning": "warnings_",
     "Ridge": "models.ridge",

@@ -16,8 +16,8 @@ __all__ = [
     "Residual",
     "RootCurvature",
     "RootWeight",
+    "ScaledResponse",
     "Slope",
-    "Spread",
 ]
 
 Array = NDArray[np.float64]
@@ -86,47 +86,59 @@ class RootCurvature:
     """Root of the curvature of a row's loss: the Gram matrix of such rows is a Hessian."""
 
     family: Family
-    scale: float = 1.0
 
     def __call__(self, predictor: Array, responses: Array) -> Array:
         """Return the root of the curvature."""
-        return np.sqrt(self.family.curvature(_offset(predictor, responses, self.scale)))
+        return np.sqrt(self.family.curvature(predictor))
 
 
 @dataclass(frozen=True)
 class Slope:
     """
-    Slope of the loss of a row, clipped as its family does: rows add up to a gradient.
+    Slope of the loss of a row, which nothing bounds here: bounded rows add up to a gradient.
 
     Parameters
     ----------
     family : Family
-        Of the responses, which are in the first column; a second one is added to the predictor.
-    scale : float
-        Both columns are divided by it.
+        Of the responses.
+    scale : float or tuple of float
+        Columns of the responses are divided by it, the offset included.
+    offset : bool
+        Whether the last column is added to the predictor.
     """
 
     family: Family
-    scale: float = 1.0
+    scale: float | tuple[float, ...] = 1.0
+    offset: bool = False
 
     def __call__(self, predictor: Array, responses: Array) -> Array:
         """Return the slope."""
-        shifted = _offset(predictor, responses, self.scale)
-        return self.family.slope(shifted, responses[:, :1] / self.scale)
+        given = responses / np.asarray(self.scale)
+        if self.offset:
+            return self.family.slope(predictor + given[:, -1:], given[:, :-1])
+        return self.family.slope(predictor, given)
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Size of a row's slope, with which its length is weighed."""
+class ScaledResponse:
+    """
+    A response in units of its public scale and without its offset: what a histogram of it counts.
+
+    Parameters
+    ----------
+    family, scale, offset
+        As for `Slope`.
+    column : int
+        Which of several responses.
+    """
 
     family: Family
-    scale: float = 1.0
+    scale: float | tuple[float, ...] = 1.0
+    offset: bool = False
+    column: int = 0
 
     def __call__(self, predictor: Array, responses: Array) -> Array:
-        """Return the spread."""
-        return self.family.spread(_offset(predictor, responses, self.scale))
-
-
-def _offset(predictor: Array, responses: Array, scale: float) -> Array:
-    """Add the second column of the responses in units of the scale, where there is one."""
-    return predictor if responses.shape[1] == 1 else predictor + responses[:, 1:] / scale
+        """Return the response, of shape (rows, 1)."""
+        given = responses / np.asarray(self.scale)
+        chosen = given[:, self.column : self.column + 1]
+        return self.family.without_offset(chosen, given[:, -1:]) if self.offset else chosen

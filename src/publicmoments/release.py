@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.engines import ExactGram, ExactTotal, sum_gram, sum_total
+from publicmoments.factors import Ones
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise import (
@@ -33,7 +34,8 @@ from publicmoments.privacy.noise_law import (
     vector_noise_law,
 )
 from publicmoments.rows import (
-    CoarseTotalRecipe,
+    CountedRecipe,
+    CountRecipe,
     Factor,
     GramRecipe,
     PrivateRows,
@@ -46,7 +48,8 @@ from publicmoments.rows import (
 from publicmoments.tables import Table
 
 __all__ = [
-    "CoarseTotalRecipe",
+    "CountRecipe",
+    "CountedRecipe",
     "Factor",
     "GramLaw",
     "GramRecipe",
@@ -55,6 +58,7 @@ __all__ = [
     "NoisyTotal",
     "PrivateRows",
     "RowRecipe",
+    "Session",
     "TotalRecipe",
     "gram_grid_bound",
     "grid_bound",
@@ -65,6 +69,7 @@ __all__ = [
     "private_rows",
     "release_gram",
     "release_total",
+    "session_laws",
     "total_grid_bound",
 ]
 
@@ -264,6 +269,46 @@ def measure_smallest_eigenvalue(
     return _noisy_vector(smallest, squared, recipe, unit, cost, account, source)
 
 
+@dataclass(frozen=True, eq=False)
+class Session:
+    """
+    Private rows, the account they are paid from and the noise: what an iterative fit asks.
+
+    Parameters
+    ----------
+    rows : PrivateRows
+        The private side.
+    account : Account
+        Holds the budget of all that is asked.
+    source : NoiseSource
+        Where noise comes from.
+
+    Notes
+    -----
+    **Guarantee.** All answers together compose to at most the account's total, with the neighbours
+    and the exactness that `release_gram` and `release_total` state for each.
+
+    **Why.** A recipe may depend on public inputs and on earlier answers, which adaptive composition
+    covers; the account refuses an overdraft.
+    """
+
+    rows: PrivateRows = field(repr=False)
+    account: Account
+    source: NoiseSource = field(repr=False)
+
+    def gram(self, recipe: GramRecipe, share: float) -> NoisyGram:
+        """Release a Gram matrix for a share of the squared budget."""
+        return measure_gram(self.rows, recipe, self._cost(share), self.account, self.source)
+
+    def total(self, recipe: TotalRecipe | CountRecipe, share: float) -> NoisyTotal:
+        """Release a sum of rows for a share of the squared budget."""
+        return measure_total(self.rows, recipe, self._cost(share), self.account, self.source)
+
+    def _cost(self, share: float) -> GDP:
+        """Budget of a share."""
+        return GDP(math.sqrt(share) * self.account.total.mu)
+
+
 def grid_bound(n_rows: int, dimension: int) -> int:
     """Squared norm that bounds the integer rows of every `RowRecipe` for a table of this shape."""
     return squared_bound(finest_grid(n_rows, dimension), dimension)
@@ -277,6 +322,47 @@ def gram_grid_bound(n_rows: int, dimension: int) -> int:
 def total_grid_bound(n_rows: int, kind: type[TotalRecipe] = TotalRecipe) -> int:
     """Squared norm that bounds the integer rows of every recipe of this kind for so many rows."""
     return int(4 ** kind.bits_for(n_rows))
+
+
+def session_laws(
+    total: GDP,
+    n_rows: int,
+    design: tuple[int, int],
+    shares: tuple[float, tuple[float, ...], tuple[float, ...]],
+    cells: tuple[int, int],
+    fine: bool,
+) -> list[NoiseLaw | VectorNoiseLaw]:
+    """
+    Noise laws of a second moment, of histograms and of gradients.
+
+    Parameters
+    ----------
+    total : GDP
+        Budget of all of them.
+    n_rows : int
+        Private rows.
+    design : tuple of int
+        Columns of the design, and predictors.
+    shares : tuple
+        Shares of the squared budget: of the moment, of each histogram, of each gradient.
+    cells : tuple of int
+        Cells of a histogram, and of the counts that a gradient carries.
+    fine : bool
+        Grid of the gradients; see `CountedRecipe`.
+    """
+    (p, k), (look, histograms, steps) = design, shares
+    nothing = np.zeros((p, k))
+    counted = CountedRecipe(
+        np.eye(p), nothing, Ones(), math.inf, 1.0, n_rows, edges=np.ones(cells[1]), fine=fine
+    )
+    laws: list[NoiseLaw | VectorNoiseLaw] = [
+        gram_noise_law(gram_grid_bound(n_rows, p), p, math.sqrt(look) * total.mu)
+    ]
+    laws += [vector_noise_law(1, cells[0], math.sqrt(share) * total.mu) for share in histograms]
+    bound, dimension = counted.l2_bound_squared, counted.dimension
+    return laws + [
+        vector_noise_law(bound, dimension, math.sqrt(share) * total.mu) for share in steps
+    ]
 
 
 def private_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from publicmoments.engines import numpy_engine
 from publicmoments.engines.fused import fused_bound
 from publicmoments.rows import (
+    CountedRecipe,
+    CountRecipe,
     PrivateRows,
     Recipe,
     RowRecipe,
     ScaledRecipe,
     WhitenedRows,
+    cells_of,
     shortened,
 )
 from publicmoments.tables import as_responses, as_table, device_array, no_columns, to_host
@@ -70,6 +73,16 @@ def add_up(rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> NDArra
     """
     with np.errstate(all="ignore"):
         return _Pass(rows, recipe, kind).total()
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What the host says of a block: multipliers, and the cells of rows that count themselves."""
+
+    multipliers: NDArray[np.float64]
+    cells: NDArray[np.int64] | None = None
+    edges: NDArray[np.float64] | tuple[()] = ()
+    mark: int = 0
 
 
 class _Pass:
@@ -197,28 +210,43 @@ class _Pass:
         return mixed, whole
 
     def scaled_rows(self, mixed: Any, start: int, stop: int) -> tuple[Any, Any]:
-        """The same for rows times a factor."""
-        xp, (p, k) = self.xp, (self.rows.n_design, self.recipe.dimension // self.rows.n_design)
+        """The same for rows times a factor, and what they carry besides."""
+        xp, recipe = self.xp, self.recipe
+        assert isinstance(recipe, ScaledRecipe), "other recipes have no factors"
+        p, k = recipe.coef.shape
         z = mixed[:, :p]
         length = xp.linalg.vector_norm(z, axis=1)
-        predictors = to_host(mixed[:, p : p + k])
-        factors = self.here(self.factors(predictors, to_host(length), start, stop))
-        products = z[:, :, None] * factors[:, None, :]
-        return xp.reshape(products, (self.block_rows, p * k)), length * length
+        found = self.factors(to_host(mixed[:, p : p + k]), to_host(length), start, stop)
+        parts = []
+        if not isinstance(recipe, CountRecipe):
+            products = z[:, :, None] * self.here(found.multipliers.T)[:, None, :]
+            parts.append(xp.reshape(products, (self.block_rows, p * k)))
+        if found.cells is not None:
+            cells = xp.asarray(found.cells, device=self.device)
+            places = xp.arange(len(found.edges), device=self.device)
+            marks = xp.astype(cells[:, None] == places[None, :], xp.float64) * float(found.mark)
+            parts.append(marks)
+        return xp.concat(parts, axis=1) if len(parts) > 1 else parts[0], length * length
 
     def factors(
         self, predictor: NDArray[np.float64], length: NDArray[np.float64], start: int, stop: int
-    ) -> NDArray[np.float64]:
-        """What rows are multiplied by, of shape (rows, k), worked out on the host."""
-        assert isinstance(self.recipe, ScaledRecipe), "other recipes have no factors"
+    ) -> _Found:
+        """What rows are multiplied by and where they count, worked out on the host."""
+        recipe = self.recipe
+        assert isinstance(recipe, ScaledRecipe), "other recipes have no factors"
         responses = np.zeros((self.rows.n_responses, self.block_rows))
         responses[:, : stop - start] = self.rows.response_rows(start, stop).T
-        kept = np.minimum(1.0, self.recipe.radius / length)
-        lengths = WhitenedRows(np.empty((0, len(length))), length, kept, np.ones(len(length)))
-        factors = self.recipe.multipliers(np.array(predictor.T), lengths, responses)
+        kept = np.minimum(1.0, recipe.radius / length)
+        rows = WhitenedRows(np.empty((0, len(length))), length, kept, np.ones(len(length)))
+        factors, kept = recipe.factors(np.array(predictor.T), rows, responses)
         # A factor may be a number where a response is none, as that of a missing label is.
         factors[:, ~np.isfinite(responses).all(axis=0)] = np.nan
-        return factors.T
+        multipliers = recipe.shortened(factors, kept, rows)
+        if isinstance(recipe, CountRecipe):
+            return _Found(multipliers, cells_of(factors[0], rows, recipe.edges), recipe.edges, 1)
+        if isinstance(recipe, CountedRecipe):
+            return _Found(multipliers, recipe.cells(factors, rows), recipe.edges, recipe.mark)
+        return _Found(multipliers)
 
     def reduced(self, bounded: Any) -> list[Any]:
         """What a block adds to the sum, in strips."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
-__all__ = ["CLIP", "Family", "checked_family", "clipped_normal_mean"]
+__all__ = ["Family", "checked_family"]
 
 Array = NDArray[np.float64]
-
-CLIP = 4.0
-"""Slopes are clipped at this many spreads, where a family does not bound them itself."""
 
 
 @dataclass(frozen=True)
@@ -60,55 +57,36 @@ class Family(ABC):
         return 1
 
     @property
-    def slope_limit(self) -> float:
-        """Longest slope of a row's loss, in units of `spread`; longer ones are clipped."""
-        return CLIP
+    def n_responses(self) -> int:
+        """Responses of a row that are fitted together."""
+        return 1
 
     @property
-    def curvature_limit(self) -> float:
-        """Largest curvature, in units of the squared `spread`."""
-        return 1.0
+    def alone(self) -> Family:
+        """The family of one of the responses."""
+        return self
 
-    def spread(self, predictor: Array) -> Array:
-        """Size of a row's slope, of shape (rows, 1), with which its length is weighed."""
-        return np.ones((len(predictor), 1))
+    @property
+    def is_linear(self) -> bool:
+        """Whether curvature is the same everywhere, so that one step solves the equations."""
+        return False
+
+    @property
+    def slope_limit(self) -> float:
+        """Longest slope of a row's loss, where a family bounds it; infinite otherwise."""
+        return math.inf
 
     def slope(self, predictor: Array, response: Array) -> Array:
-        """Slope of the loss, clipped to ``slope_limit`` spreads."""
-        limit = self.slope_limit * self.spread(predictor)
-        return np.clip(self.mean(predictor) - response, -limit, limit)
+        """Slope of the loss by the predictor."""
+        return np.asarray(self.mean(predictor) - response)
 
-    def expected_slope(self, predictor: Array, truth: Array) -> Array:
-        """Mean of `slope` over responses whose own predictor is ``truth``."""
-        limit = self.slope_limit * self.spread(predictor)
-        away = self.mean(predictor) - self.mean(truth)
-        return clipped_normal_mean(away, np.sqrt(self.curvature(truth)), limit)
-
-    def sensitivity(self, predictor: Array, truth: Array) -> Array:
-        """Minus the derivative of `expected_slope` by the truth, of shape (rows, k, k)."""
-        limit = self.slope_limit * self.spread(predictor)
-        away, sd = self.mean(predictor) - self.mean(truth), np.sqrt(self.curvature(truth))
-        inside = ndtr((limit - away) / sd) - ndtr((-limit - away) / sd)
-        return np.asarray(self.information(truth) * inside[:, :, None])
+    def without_offset(self, response: Array, offset: Array) -> Array:
+        """Roughly what the response would be without an offset in its predictor."""
+        return response
 
     def information(self, predictor: Array) -> Array:
         """Fisher information of a row about its predictors, of shape (rows, k, k)."""
         return self.curvature(predictor)[:, :, None]
-
-
-def clipped_normal_mean(mean: Array, sd: Array, limit: Array) -> Array:
-    """
-    Mean of a normal variable that is clipped at +-limit.
-
-    Examples
-    --------
-    >>> clipped_normal_mean(np.array([0.0, 50.0]), np.array([1.0, 1.0]), np.array([4.0, 4.0]))
-    array([0., 4.])
-    """
-    low, high = (-limit - mean) / sd, (limit - mean) / sd
-    below, above = ndtr(low), ndtr(-high)
-    tails = (np.exp(-(low**2) / 2) - np.exp(-(high**2) / 2)) * sd / np.sqrt(2.0 * np.pi)
-    return np.asarray(limit * (above - below) + mean * (1.0 - below - above) + tails)
 
 
 def checked_family(family: object) -> Family:

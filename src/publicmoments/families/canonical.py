@@ -42,11 +42,42 @@ class Gaussian(CanonicalFamily):
     """
     Responses of constant variance around the linear predictor.
 
+    Parameters
+    ----------
+    n_responses : int, default=1
+        Responses of a row that are fitted together.
+
     Examples
     --------
     >>> Gaussian().mean(np.array([0.5]))
     array([0.5])
     """
+
+    n_responses: int = 1
+
+    @property
+    def alone(self) -> Gaussian:
+        """The family of one of the responses."""
+        return Gaussian()
+
+    @property
+    def n_predictors(self) -> int:
+        """One for each response of a row."""
+        return self.n_responses
+
+    def without_offset(self, response: Array, offset: Array) -> Array:
+        """The response less its offset."""
+        return np.asarray(response - offset)
+
+    @property
+    def is_linear(self) -> bool:
+        """Yes."""
+        return True
+
+    def information(self, predictor: Array) -> Array:
+        """The identity."""
+        identity = np.eye(self.n_responses)
+        return np.broadcast_to(identity, (len(predictor), *identity.shape))
 
     def mean(self, predictor: Array) -> Array:
         """The predictor itself."""
@@ -128,23 +159,6 @@ class Bernoulli(CanonicalFamily):
         """One: probabilities differ from 0 or 1 by at most that."""
         return 1.0
 
-    @property
-    def curvature_limit(self) -> float:
-        """A quarter."""
-        return 0.25
-
-    def slope(self, predictor: Array, response: Array) -> Array:
-        """Probability less response."""
-        return self.mean(predictor) - response
-
-    def expected_slope(self, predictor: Array, truth: Array) -> Array:
-        """Difference of the probabilities."""
-        return self.mean(predictor) - self.mean(truth)
-
-    def sensitivity(self, predictor: Array, truth: Array) -> Array:
-        """Curvature at the truth."""
-        return self.information(truth)
-
 
 @dataclass(frozen=True)
 class Poisson(CanonicalFamily):
@@ -179,6 +193,10 @@ class Poisson(CanonicalFamily):
         """The range in words."""
         return "non-negative whole numbers"
 
+    def without_offset(self, response: Array, offset: Array) -> Array:
+        """The count per unit of exposure."""
+        return np.asarray(response * np.exp(-offset))
+
     def largest_mean(self, reach: float) -> float:
         """exp(reach)."""
         if not non_negative("reach", reach) <= LARGEST_REACH:
@@ -191,10 +209,6 @@ class Poisson(CanonicalFamily):
     def largest_curvature(self, reach: float) -> float:
         """exp(reach)."""
         return self.largest_mean(reach)
-
-    def spread(self, predictor: Array) -> Array:
-        """sqrt(1 + exp(t)): a count of one is no surprise, however small its mean."""
-        return np.asarray(np.sqrt(1.0 + np.exp(predictor)))
 
 
 def canonical_family(family: object) -> CanonicalFamily:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import helmert
-from scipy.special import log_softmax, ndtr, softmax
+from scipy.special import log_softmax, softmax
 
-from publicmoments.families.base import Array, Family, clipped_normal_mean
+from publicmoments.families.base import Array, Family
 
 __all__ = ["Gamma", "Multinomial"]
 
@@ -47,21 +47,13 @@ class Gamma(Family):
         """The range in words."""
         return "positive numbers"
 
+    def without_offset(self, response: Array, offset: Array) -> Array:
+        """The response in units of its offset's exponential."""
+        return np.asarray(response * np.exp(-offset))
+
     def slope(self, predictor: Array, response: Array) -> Array:
-        """1 - y exp(-t), clipped."""
-        return np.clip(1.0 - response * np.exp(-predictor), -self.slope_limit, self.slope_limit)
-
-    def expected_slope(self, predictor: Array, truth: Array) -> Array:
-        """1 - exp(truth - t), less what clipping hides."""
-        ratio = np.exp(truth - predictor)
-        return clipped_normal_mean(1.0 - ratio, ratio, np.full_like(ratio, self.slope_limit))
-
-    def sensitivity(self, predictor: Array, truth: Array) -> Array:
-        """exp(truth - t) times the chance not to be clipped."""
-        ratio = np.exp(truth - predictor)
-        inside = ndtr((self.slope_limit - 1.0) / ratio + 1.0)
-        inside -= ndtr((-self.slope_limit - 1.0) / ratio + 1.0)
-        return np.asarray((ratio * inside)[:, :, None])
+        """1 - y exp(-t)."""
+        return np.asarray(1.0 - response * np.exp(-predictor))
 
 
 @dataclass(frozen=True)
@@ -106,11 +98,6 @@ class Multinomial(Family):
         """sqrt(2): the longest difference of two vectors of probabilities."""
         return math.sqrt(2.0)
 
-    @property
-    def curvature_limit(self) -> float:
-        """A half: the largest eigenvalue of diag(p) - p p^T."""
-        return 0.5
-
     def probabilities(self, predictor: Array) -> Array:
         """Probabilities of the classes, of shape (rows, K)."""
         return np.asarray(softmax(predictor @ self.basis, axis=1))
@@ -143,14 +130,6 @@ class Multinomial(Family):
         with np.errstate(invalid="ignore"):
             codes = np.nan_to_num(response[:, 0]).astype(int)
         return np.asarray(self.mean(predictor) - self.basis.T[codes])
-
-    def expected_slope(self, predictor: Array, truth: Array) -> Array:
-        """Difference of the probabilities."""
-        return np.asarray(self.mean(predictor) - self.mean(truth))
-
-    def sensitivity(self, predictor: Array, truth: Array) -> Array:
-        """Information at the truth."""
-        return self.information(truth)
 
     def information(self, predictor: Array) -> Array:
         """diag(p) - p p^T in the coordinates of the basis."""

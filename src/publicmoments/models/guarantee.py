@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,15 +11,12 @@ from importlib import metadata
 from typing import Protocol, TypedDict
 
 from publicmoments import __version__
-from publicmoments.models.passes import Measured, PassRecord
 from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
 from publicmoments.privacy.curves import gdp_delta, gdp_epsilon
 from publicmoments.privacy.noise_law import NoiseLaw, VectorNoiseLaw, extra_delta, gdp_beside
 from publicmoments.privacy.rounding import float_above, text_above
-from publicmoments.public import PublicMoments
-from publicmoments.report.card import Card, RidgePass
 
-__all__ = ["NEIGHBOURS", "Claim", "Law", "Spendable", "claim", "ridge_card", "spendable"]
+__all__ = ["NEIGHBOURS", "Claim", "Law", "Spendable", "claim", "spendable"]
 
 Law = NoiseLaw | VectorNoiseLaw
 
@@ -137,33 +133,6 @@ def claim(
     )
 
 
-def ridge_card(
-    measured: Measured,
-    bought: Spendable,
-    privacy: Budget,
-    public: PublicMoments,
-    *,
-    n_rows: int,
-    n_features: int,
-) -> Card:
-    """Write the privacy card of a ridge fit; everything on it is public or released."""
-    q = measured.knowledge.coef.shape[1]
-    return Card(
-        **claim([*measured.records, *measured.held_back], bought, privacy, measured.private),
-        n_rows=n_rows,
-        n_features=n_features,
-        n_responses=q,
-        passes=tuple(_summary(record) for record in measured.records),
-        public_fingerprint=None if public.assumed else public.fingerprint,
-        public_fit_z=measured.public_fit.z_score,
-        response_fit_z=measured.public_fit.response_z,
-        response_outgrown=measured.public_fit.outgrown,
-        predicted_error=tuple(
-            math.sqrt(max(measured.knowledge.prediction_error(k), 0.0)) for k in range(q)
-        ),
-    )
-
-
 def _claim(private: bool, total: GDP, rho: float, privacy: Budget) -> str:
     """State the guarantee in words."""
     if not private:
@@ -218,25 +187,6 @@ def _epsilon_with_extra(mu: float, extra_tv: float, delta: float) -> float | Non
             return raised
         epsilon = raised
     return None
-
-
-def _summary(record: PassRecord) -> RidgePass:
-    """Copy the public numbers of a pass."""
-    bounds = record.bounds
-    return RidgePass(
-        statistic="second moments of features and responses",
-        mu=record.cost.mu,
-        rho=record.rho,
-        noise_sd=record.noise_sd,
-        times=1,
-        x_radius=bounds.x_radius,
-        response_bound=bounds.response_bound,
-        response_weight=bounds.weight,
-        response_scale=record.scale,
-        noise_sd_grid_units=record.law.diagonal_sd,
-        predicted_noise=math.sqrt(bounds.noise),
-        predicted_bias=math.sqrt(bounds.bias),
-    )
 
 
 @cache

@@ -28,7 +28,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-HEADINGS = ("coef", "std err", "noise", "sampling", "z", "P>|z|")
+HEADINGS = ("coef", "std err", "noise", "sampling", "bias", "z", "P>|z|")
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class CoefSummary:
         The coefficients.
     coef, std_err : tuple of float
         Estimates and their standard errors.
-    noise_err, sampling_err : tuple of float
-        The parts of the standard error that privacy and the number of rows cause;
-        std_err^2 = noise_err^2 + sampling_err^2.
+    noise_err, sampling_err, bias_err : tuple of float
+        The parts of the standard error: what the noise does, what the finite number of rows does,
+        and what bounds on rows may have cut off; std_err^2 is the sum of their squares.
     z, p_value : tuple of float
         Estimate over standard error, and how often chance alone goes as far from zero.
     low, high : tuple of float
@@ -64,11 +64,11 @@ class CoefSummary:
 
     Examples
     --------
-    >>> print(CoefSummary("y", ("x",), (2.0,), (0.5,), (0.3,), (0.4,), (4.0,), (6e-5,), (1.02,),
-    ...                   (2.98,), 0.95, 0.0, 1000, 1.5, True))
+    >>> print(CoefSummary("y", ("x",), (2.0,), (0.5,), (0.3,), (0.4,), (0.0,), (4.0,), (6e-5,),
+    ...                   (1.02,), (2.98,), 0.95, 0.0, 1000, 1.5, True))
     Response y: 1000 rows, residual sd 1.5, alpha 0
-        coef  std err   noise  sampling      z  P>|z|  [0.025  0.975]
-    x  2.000   0.5000  0.3000    0.4000  4.000  0.000   1.020   2.980
+        coef  std err   noise  sampling   bias      z  P>|z|  [0.025  0.975]
+    x  2.000   0.5000  0.3000    0.4000  0.000  4.000  0.000   1.020   2.980
     """
 
     response: str
@@ -77,6 +77,7 @@ class CoefSummary:
     std_err: tuple[float, ...]
     noise_err: tuple[float, ...]
     sampling_err: tuple[float, ...]
+    bias_err: tuple[float, ...]
     z: tuple[float, ...]
     p_value: tuple[float, ...]
     low: tuple[float, ...]
@@ -98,7 +99,7 @@ class CoefSummary:
         """Lay the coefficients out as a table."""
         tail = (1.0 - self.level) / 2.0
         columns = [["", *self.names]]
-        numbers = (self.coef, self.std_err, self.noise_err, self.sampling_err)
+        numbers = (self.coef, self.std_err, self.noise_err, self.sampling_err, self.bias_err)
         for heading, values in zip(HEADINGS, (*numbers, self.z, self.p_value), strict=True):
             digits = "{:.3f}" if heading in ("z", "P>|z|") else "{:#.4g}"
             columns.append([heading, *(digits.format(value) for value in values)])
@@ -119,14 +120,13 @@ def summarised(
     *,
     names: tuple[str, ...],
     estimates: Array,
-    noise_variances: Array,
-    sampling_variances: Array,
+    variances: tuple[Array, Array, Array],
     intervals: Array,
     **rest: Any,
 ) -> CoefSummary:
-    """Turn estimates and the parts of their variances into a summary."""
-    noise, sampling = np.sqrt(noise_variances), np.sqrt(sampling_variances)
-    total = np.sqrt(noise_variances + sampling_variances)
+    """Turn estimates and their variances, of noise, sampling and bias, into a summary."""
+    noise, sampling, bias = (np.sqrt(part) for part in variances)
+    total = np.sqrt(sum(variances))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(estimates == 0.0, 0.0, estimates / total)
     return CoefSummary(
@@ -135,6 +135,7 @@ def summarised(
         std_err=_plain(total),
         noise_err=_plain(noise),
         sampling_err=_plain(sampling),
+        bias_err=_plain(bias),
         z=_plain(z),
         p_value=_plain(2.0 * ndtr(-np.abs(z))),
         low=_plain(intervals[:, 0]),
@@ -253,10 +254,10 @@ class CoefInference:
     Intervals and summaries of the private estimators.
 
     Fitted subclasses have ``coef_``, ``intercept_``, ``card_``, and the covariances of the
-    coefficients and, last, the intercept: ``noise_covariance_`` and ``sampling_covariance_``. With
-    m coefficients in all, these have shape (m, m); (k, m, m) where k responses were fitted apart;
-    (k m, k m), in blocks, where k classes were fitted together; and are None where an absolute
-    penalty has selected columns.
+    coefficients and, last, the intercept: ``noise_covariance_``, ``sampling_covariance_`` and
+    ``bias_covariance_``, of what bounds cut off. With m coefficients in all, these have shape
+    (m, m); (k, m, m) where k responses were fitted apart; (k m, k m), in blocks, where k classes
+    were fitted together; and are None where an absolute penalty has selected columns.
     """
 
     alpha: float
@@ -266,6 +267,7 @@ class CoefInference:
     card_: Card
     noise_covariance_: Array | None
     sampling_covariance_: Array | None
+    bias_covariance_: Array | None
 
     def conf_int(self, level: float = 0.95) -> Array:
         """
@@ -281,9 +283,8 @@ class CoefInference:
         ndarray of shape (n_coefficients, 2) or (n_responses or n_classes, n_coefficients, 2)
             Lower and upper ends.
         """
-        noise, sampling = self._parts()
         estimates = self._estimates()
-        reach = half_width(level) * np.sqrt(_variances(noise + sampling, len(estimates)))
+        reach = half_width(level) * np.sqrt(_variances(self._covariance(), len(estimates)))
         ends = around(estimates, reach)
         return ends[0] if self._one_vector() else ends
 
@@ -301,14 +302,13 @@ class CoefInference:
         CoefSummary
             Prints as a table.
         """
-        noise, sampling = self._parts()
+        parts = self._parts()
         estimates = self._estimates()
         count = len(estimates)
         return summarised(
             names=self._coef_names(),
             estimates=estimates.ravel(),
-            noise_variances=_variances(noise, count).ravel(),
-            sampling_variances=_variances(sampling, count).ravel(),
+            variances=tuple(_variances(part, count).ravel() for part in parts),
             intervals=self.conf_int(level).reshape(-1, 2),
             level=level,
             response="y",
@@ -324,7 +324,7 @@ class CoefInference:
         random_state: int | np.random.Generator | None = None,
     ) -> Bootstrap:
         """
-        Draw the estimate again and again from its own law: noise and sampling, as they are known.
+        Draw the estimate again and again from its own law: noise, sampling and bias, as known.
 
         Of a single coefficient this says what `conf_int` says. It serves for what is computed from
         several: a ratio, a contrast, the probability of a class. No private data and no budget are
@@ -342,8 +342,8 @@ class CoefInference:
         Bootstrap
             With the coefficients of several responses or classes one after the other.
         """
-        noise, sampling = self._parts()
-        estimates, covariance = self._estimates().ravel(), noise + sampling
+        covariance = self._covariance()
+        estimates = self._estimates().ravel()
         rng = np.random.default_rng(random_state)
         count = positive_integer("n_draws", n_draws)
         apart = covariance.reshape(-1, *covariance.shape[-2:])
@@ -353,15 +353,20 @@ class CoefInference:
         ]
         return Bootstrap(self._coef_names(), estimates, estimates + np.concatenate(draws, axis=1))
 
-    def _parts(self) -> tuple[Array, Array]:
-        """Both covariances, where there are any."""
+    def _covariance(self) -> Array:
+        """Covariance of the whole error."""
+        return np.asarray(sum(self._parts()))
+
+    def _parts(self) -> tuple[Array, Array, Array]:
+        """Covariances of noise, sampling and bias, where there are any."""
         check_is_fitted(self)
-        if self.noise_covariance_ is None or self.sampling_covariance_ is None:
+        noise, sampling = self.noise_covariance_, self.sampling_covariance_
+        if noise is None or sampling is None or self.bias_covariance_ is None:
             raise refuse_selection(
                 getattr(self, "l1_ratio", 0.0),
                 "fit with l1_ratio=0.0 the columns that were chosen beforehand",
             )
-        return self.noise_covariance_, self.sampling_covariance_
+        return noise, sampling, self.bias_covariance_
 
     def _one_vector(self) -> bool:
         """Whether there is one vector of coefficients."""
@@ -396,9 +401,9 @@ class CoefInference:
 
     def _predictor_interval(self, values: Array, level: float) -> Array:
         """Intervals for the linear predictors of one vector of coefficients; (n_rows, 2)."""
-        noise, sampling = self._parts()
+        covariance = self._covariance()
         design = with_ones(values, self.fit_intercept)
-        return mean_interval(design, design @ self._estimates()[0], noise + sampling, level)
+        return mean_interval(design, design @ self._estimates()[0], covariance, level)
 
 
 def _variances(covariance: Array, count: int) -> Array:

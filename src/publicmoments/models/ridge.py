@@ -2,54 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from publicmoments.checks import non_negative, positive_integer
-from publicmoments.models.agreement import PublicFit
-from publicmoments.models.guarantee import ridge_card, spendable
-from publicmoments.models.inference import CoefInference, mean_interval, with_ones
-from publicmoments.models.knowledge import initial_knowledge
-from publicmoments.models.parameters import check_switches, checked_bound
-from publicmoments.models.passes import Measured, pass_laws, run_passes
-from publicmoments.models.shell import (
-    PrivateEstimator,
-    check_public,
-    match_responses,
-    matched_moments,
-    response_name,
-)
-from publicmoments.models.solve import ridge_coef
-from publicmoments.models.spread import ridge_parts
-from publicmoments.planner.bounds import BoundsRequest
+from publicmoments.families import Gaussian
+from publicmoments.models.estimator import Fitted
+from publicmoments.models.fitting import Known, PrivateModel
+from publicmoments.models.inference import mean_interval, with_ones
+from publicmoments.models.shell import match_responses, matched_moments, response_name
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
-from publicmoments.release import noise_source
-from publicmoments.report.card import Card
-from publicmoments.tables import Table, as_responses, as_table
-from publicmoments.threads import threads_for
-from publicmoments.warnings_ import PublicMomentsWarning
+from publicmoments.tables import as_responses, as_table
 
 __all__ = ["Ridge"]
 
-PASSES_WITH_FIT, PASSES_WITHOUT_FIT = 2, 4
-"""Default passes: a public fit leaves residuals to start with, without one they come by and by."""
-
-PASSES_AFTER_RESTART = 3
-"""Passes that are left when the first one shows that the public fit is of no use."""
-
-PARTS = ("noise", "sampling")
-
-MISFIT_Z = 5.0
-"""Standard errors from which the public moments are said not to fit."""
+COVARIANCES = ("noise_covariance_", "sampling_covariance_", "bias_covariance_")
 
 
-class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator):  # type: ignore[misc]
+class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[misc]
     """
     Differentially private ridge regression on unbounded data.
 
@@ -75,15 +49,11 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
     random_state : int, numpy RandomState or Generator, optional
         Makes the noise reproducible. Such a fit has no privacy guarantee, and its card says so.
     passes : "auto" or int, default="auto"
-        Passes over the rows. Each subtracts the fit so far and has less noise for it, at the same
-        total budget. "auto" is 2 with a public fit to start from and 4 without, or 1 where the
-        table is large and one will do.
+        Gradients to release, each at a better fit. "auto" is 4 with a public fit to start from and
+        7 without, and more the larger the table and the budget are.
     anchor : bool, default=True
-        Whether public moments and the public fit count as evidence about the private population.
-        Set False if the populations are known to differ; they then serve as coordinates only.
-    x_radius, response_bound, response_weight : float, optional
-        Bounds in whitened units and the weight of the response, which are otherwise chosen by
-        predicted error.
+        Whether the public fit counts as evidence about the private population, as far as releases
+        agree with it. With False it is not used at all.
     on_invalid : {"raise", "ignore"}, default="raise"
         Private rows with cells of no use, such as NaN, text among numbers or labels that are no
         class: refuse, or count each such row as zeros. The latter is absolute: then no cell can
@@ -99,11 +69,14 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
         Coefficients.
     intercept_ : float or ndarray of shape (n_responses,)
         Intercept; 0.0 without one.
-    noise_covariance_, sampling_covariance_ : ndarray of shape (m, m) or (n_responses, m, m)
-        Covariance of the m coefficients, the intercept last: what privacy costs, and what a finite
-        number of private and public rows does.
+    noise_covariance_, sampling_covariance_, bias_covariance_ : ndarray of shape (m, m)
+        Covariance of the m coefficients, the intercept last: what noise costs, what a finite number
+        of private and public rows does, and what bounds on rows may have cut off. Of shape
+        (n_responses, m, m) for several responses.
     residual_scale_ : float or ndarray of shape (n_responses,)
-        Root mean square of the response about the fit; an upper estimate where noise is large.
+        Root mean square of the response about the fit, as counted; rough where noise is large.
+    n_iter_ : int
+        Gradients released; public.
     card_ : Card
         The privacy card.
     n_features_in_ : int
@@ -118,10 +91,15 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
     from the private rows. The zCDP statement is exact; the Gaussian DP statement carries the extra
     delta on the card. `score` and `predict` are not private in the data passed to them.
 
+    The rows are looked at once, which whitens them by what was released; then gradients are
+    released at better and better fits, each with a bound on what one row does to it and with counts
+    of how many rows the bound cuts; all of them together are explained at the end, public data
+    included as far as they agree. With a larger budget or more rows the bounds grow, and the fit
+    tends to the plain one.
+
     Intervals are for the coefficients that the same penalised problem has in the population. They
-    are those of a normal law with the covariance of what is believed after all releases, to which
-    the sampling error of the private rows is added; public data that count as evidence make them
-    shorter, and wrong where the populations differ. All of it is post-processing.
+    are those of a normal law with the covariance of noise, sampling, whatever the variances of
+    single rows, and bias. All of it is post-processing.
 
     Examples
     --------
@@ -150,9 +128,6 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         passes: int | Literal["auto"] = "auto",
         anchor: bool = True,
-        x_radius: float | None = None,
-        response_bound: float | None = None,
-        response_weight: float | None = None,
         on_invalid: Literal["raise", "ignore"] = "raise",
         ledger: LedgerLike = None,
         dataset: str | None = None,
@@ -164,9 +139,6 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
         self.random_state = random_state
         self.passes = passes
         self.anchor = anchor
-        self.x_radius = x_radius
-        self.response_bound = response_bound
-        self.response_weight = response_weight
         self.on_invalid = on_invalid
         self.ledger = ledger
         self.dataset = dataset
@@ -189,38 +161,26 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
         Ridge
             Itself.
         """
-        alpha, privacy, request = self._checked_parameters()
+        privacy = self._checked_parameters()
         X, y = self._by_name(X, several=True, y=y)
         target = response_name(y)
         features, responses = as_table(X, "X"), as_responses(y, "y")
-        rows = self._private_rows(features, responses, bool(self.fit_intercept))
-        with threads_for(rows.n_design):
-            public = matched_moments(self.public, features, responses.n_columns)
-            match_responses(responses, public)
-            source = noise_source(self.random_state)
-            design = public.design(fit_intercept=bool(self.fit_intercept))
-            knowledge = initial_knowledge(design, rows.n_responses, bool(self.anchor))
-            passes = self._number_of_passes(has_fit=knowledge.noise_scale is not None)
-            dimension = sum(knowledge.coef.shape)
-            bought = spendable(
-                privacy, lambda whole: pass_laws(whole, rows.n_rows, dimension, passes)
-            )
-            with self._account(bought, privacy, source, target) as account:
-                measured = run_passes(
-                    knowledge,
-                    rows,
-                    account,
-                    passes,
-                    restart_passes=PASSES_AFTER_RESTART if self.passes == "auto" else None,
-                    request=request,
-                    source=source,
-                )
-            self._keep(measured, alpha, features, responses)
-            self._keep_errors(measured, alpha, rows.n_rows, responses.one_dimensional)
-            self.card_: Card = ridge_card(
-                measured, bought, privacy, public, n_rows=rows.n_rows, n_features=features.n_columns
-            )
-            self._warn_of_misfit(measured.public_fit, public)
+        public = matched_moments(self.public, features, responses.n_columns)
+        match_responses(responses, public)
+        family = Gaussian(responses.n_columns)
+        scale = np.ones(responses.n_columns)
+        if public.response is not None:
+            scale = np.asarray(public.response.scale)
+        known = public.response_rows
+        found = self._solve(
+            family,
+            features,
+            responses,
+            Known(public, tuple(scale.tolist()), None if known is None else known / scale),
+            privacy,
+            target=target,
+        )
+        self._keep(found, scale, responses.one_dimensional)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -257,71 +217,34 @@ class Ridge(CoefInference, MultiOutputMixin, RegressorMixin, PrivateEstimator): 
         values = self._feature_values(X)
         if self.coef_.ndim == 1:
             return self._predictor_interval(values, level)
-        noise, sampling = self._parts()
+        covariances = self._covariance()
         design = with_ones(values, bool(self.fit_intercept))
         return np.stack(
             [
                 mean_interval(design, design @ estimates, covariance, level)
-                for estimates, covariance in zip(self._estimates(), noise + sampling, strict=True)
+                for estimates, covariance in zip(self._estimates(), covariances, strict=True)
             ],
             axis=1,
         )
 
-    def _checked_parameters(self) -> tuple[float, Budget, BoundsRequest]:
-        """Validate what does not depend on data."""
-        alpha = non_negative("alpha", self.alpha)
-        check_switches(fit_intercept=self.fit_intercept, anchor=self.anchor)
-        check_public(self.public)
-        request = BoundsRequest(
-            x_radius=checked_bound("x_radius", self.x_radius),
-            response_bound=checked_bound("response_bound", self.response_bound),
-            weight=checked_bound("response_weight", self.response_weight),
-        )
-        return alpha, self._checked_budget(), request
-
-    def _number_of_passes(self, has_fit: bool) -> int:
-        """Passes over the rows, from public facts."""
-        if self.passes == "auto":
-            return PASSES_WITH_FIT if has_fit else PASSES_WITHOUT_FIT
-        return positive_integer("passes", self.passes, 'pass "auto" or a positive integer')
-
-    def _keep(self, measured: Measured, alpha: float, features: Table, responses: Table) -> None:
+    def _keep(self, found: Fitted, scale: NDArray[np.float64], one: bool) -> None:
         """Store the fitted attributes, all of them released."""
-        d = features.n_columns
-        solution = ridge_coef(measured.knowledge, alpha, bool(self.fit_intercept))
-        coef = np.ascontiguousarray(solution[:d].T)
-        intercept = solution[d] if self.fit_intercept else np.zeros(len(coef))
-        self.coef_: NDArray[np.float64] = coef[0] if responses.one_dimensional else coef
-        self.intercept_: Any = float(intercept[0]) if responses.one_dimensional else intercept
-        self._keep_names(features)
-
-    def _keep_errors(self, measured: Measured, alpha: float, n_rows: int, one: bool) -> None:
-        """Store what is known of the error of the coefficients."""
-        parts = ridge_parts(measured, alpha, bool(self.fit_intercept), n_rows)
-        noise, sampling = (np.array([getattr(part, name) for part in parts]) for name in PARTS)
-        scale = np.sqrt(measured.variances)
-        self.noise_covariance_ = noise[0] if one else noise
-        self.sampling_covariance_ = sampling[0] if one else sampling
-        self.residual_scale_: Any = float(scale[0]) if one else scale
+        coef, intercept = self._split(self._raw_coef(found, tuple(scale)))
+        self.coef_: NDArray[np.float64] = coef[0] if one else coef
+        self.intercept_: Any = float(intercept[0]) if one else intercept
+        sizes = np.sqrt(found.spread) * scale
+        self.residual_scale_: Any = float(sizes[0]) if one else sizes
+        self._keep_errors(found, tuple(scale), np.eye(len(scale)))
+        if not one:
+            for name in COVARIANCES:
+                setattr(self, name, _blocks(getattr(self, name), len(scale)))
 
     def _residual_sd(self) -> float | None:
         """Spread of a single response about the fit."""
         return self.residual_scale_ if self.coef_.ndim == 1 else None
 
-    def _warn_of_misfit(self, fit: PublicFit, public: PublicMoments) -> None:
-        """Warn when the first release is far from what the public moments predict."""
-        signs = []
-        if fit.z_score > MISFIT_Z:
-            signs.append(f"the second moment is {fit.z_score:.1f} standard errors away")
-        if fit.response_z > MISFIT_Z:
-            signs.append(f"the fit of the response is {fit.response_z:.1f} of them away")
-        if fit.outgrown:
-            signs.append("responses are far larger than expected")
-        if signs and self.anchor and not public.assumed:
-            warnings.warn(
-                f"the public moments do not fit the private rows: {', '.join(signs)}. Privacy does "
-                "not depend on it, accuracy does; use public data from the same population, or "
-                "pass anchor=False",
-                PublicMomentsWarning,
-                stacklevel=3,
-            )
+
+def _blocks(covariance: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Covariance of the coefficients of each response by itself."""
+    m = len(covariance) // count
+    return np.stack([covariance[k * m : (k + 1) * m, k * m : (k + 1) * m] for k in range(count)])

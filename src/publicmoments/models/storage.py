@@ -6,7 +6,7 @@ Fields of the document, all of them required:
 ``format``
     ``"publicmoments-model"``.
 ``version``
-    ``1``.
+    ``2``.
 ``kind``
     ``"Ridge"``, ``"LogisticRegression"``, ``"PoissonRegressor"`` or ``"GLM"``.
 ``parameters``
@@ -29,7 +29,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
@@ -44,17 +44,17 @@ from publicmoments.atomic import write_atomically
 from publicmoments.models.moments.card import card_from
 from publicmoments.models.shell import PrivateEstimator
 from publicmoments.privacy import budgets
-from publicmoments.report.card import Card, GradientPass, PassSummary, RidgePass
+from publicmoments.report.card import BoundedPass, Card
 
 __all__ = ["FORMAT", "load_model", "save_model"]
 
-FORMAT, VERSION = "publicmoments-model", 1
+FORMAT, VERSION = "publicmoments-model", 2
 FIELDS = {"format", "version", "kind", "parameters", "fitted", "card", "sha256"}
 
 HOMES = {
-    "GLM": "publicmoments.models.glm.regressors",
-    "LogisticRegression": "publicmoments.models.glm.logistic",
-    "PoissonRegressor": "publicmoments.models.glm.regressors",
+    "GLM": "publicmoments.models.regressors",
+    "LogisticRegression": "publicmoments.models.logistic",
+    "PoissonRegressor": "publicmoments.models.regressors",
     "Ridge": "publicmoments.models.ridge",
 }
 """Modules of the kinds, imported when one is read: a file names a kind, never a module."""
@@ -70,12 +70,14 @@ SHARED = {
     "intercept_",
     "noise_covariance_",
     "sampling_covariance_",
+    "bias_covariance_",
+    "n_iter_",
     "n_features_in_",
 }
-OWN = {
-    "GLM": {"n_iter_"},
-    "LogisticRegression": {"n_iter_", "classes_"},
-    "PoissonRegressor": {"n_iter_"},
+OWN: dict[str, set[str]] = {
+    "GLM": set(),
+    "LogisticRegression": {"classes_"},
+    "PoissonRegressor": set(),
     "Ridge": {"residual_scale_"},
 }
 """Fitted attributes of each kind. All are released or public; nothing else is written."""
@@ -154,7 +156,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     >>> load_model(path)
     Traceback (most recent call last):
     ...
-    ValueError: ... must have version 1, the one this library reads, not 9; ...
+    ValueError: ... must have version 2, the one this library reads, not 9; ...
     """
     document = _parsed(path)
     try:
@@ -277,7 +279,7 @@ def _restored(document: dict[str, Any]) -> Any:
         if not all(isinstance(name, str) for name in names):
             raise ValueError("names of features must be texts")
         model.feature_names_in_ = np.array(names, dtype=object)
-    model.card_ = _card(document["card"], RidgePass if kind == "Ridge" else GradientPass)
+    model.card_ = _card(document["card"])
     _check_shapes(model, names)
     return model
 
@@ -320,12 +322,9 @@ def _count(name: str, value: object) -> int:
     return value
 
 
-def _card(document: dict[str, Any], line: Callable[..., PassSummary]) -> Card:
-    """Read a card whose passes are of one kind."""
-    passes = [
-        line(**{name: tuple(v) if isinstance(v, list) else v for name, v in one.items()})
-        for one in document["passes"]
-    ]
+def _card(document: dict[str, Any]) -> Card:
+    """Read a card."""
+    passes = [BoundedPass(**one) for one in document["passes"]]
     return replace(card_from(document | {"passes": []}), passes=tuple(passes))
 
 
@@ -344,7 +343,7 @@ def _check_shapes(model: Any, names: list[str] | None) -> None:
         raise ValueError("classes_ must have one label for each vector of coefficients")
     joint = (vectors * m, vectors * m)
     expected = joint if together or model.coef_.ndim == 1 else (vectors, m, m)
-    for name in ("noise_covariance_", "sampling_covariance_"):
+    for name in ("noise_covariance_", "sampling_covariance_", "bias_covariance_"):
         covariance = getattr(model, name)
         if covariance is not None and covariance.shape != expected:
             raise ValueError(f"{name} must have one row for each coefficient")

@@ -9,7 +9,7 @@ from typing import Any
 
 from publicmoments.privacy.rounding import text_above
 
-__all__ = ["Card", "GradientPass", "PassSummary", "RidgePass"]
+__all__ = ["BoundedPass", "Card", "PassSummary"]
 
 
 @dataclass(frozen=True)
@@ -41,22 +41,22 @@ class PassSummary:
 
 
 @dataclass(frozen=True)
-class RidgePass(PassSummary):
-    """One pass of ridge regression, with the bounds it was planned with."""
+class BoundedPass(PassSummary):
+    """
+    One release of a regression model.
 
-    x_radius: float
-    response_bound: float
-    response_weight: float
-    response_scale: tuple[float, ...]
-    predicted_noise: float
-    predicted_bias: float
+    Parameters
+    ----------
+    statistic, mu, rho, noise_sd, noise_sd_grid_units, times
+        As in `PassSummary`.
+    bound : float
+        Longest row that was summed, in whitened units.
+    predicted_error : float or None
+        Root mean square error of predictions that noise and bias of this release alone would make;
+        None for what is no gradient.
+    """
 
-
-@dataclass(frozen=True)
-class GradientPass(PassSummary):
-    """One release of a generalised linear model, with its radius and what was expected of it."""
-
-    radius: float
+    bound: float
     predicted_error: float | None
 
 
@@ -97,11 +97,9 @@ class Card:
         method can tell.
     response_fit_z : float or None
         Distance between the first release and the public fit in standard errors; 0 without one.
-    response_outgrown : bool or None
-        Whether the first release showed residuals far larger than public numbers led to expect.
     predicted_error : tuple of float
-        Root mean square error that noise is expected to add to predictions, per response, in its
-        units; empty where the method does not predict it.
+        Root mean square error that noise and bias are expected to add to predictions, per response,
+        in its units; empty where the method does not predict it.
     """
 
     guarantee: str
@@ -120,7 +118,6 @@ class Card:
     notes: tuple[str, ...] = ()
     public_fit_z: float | None = None
     response_fit_z: float | None = None
-    response_outgrown: bool | None = None
     predicted_error: tuple[float, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -145,5 +142,5 @@ class Card:
         lines.append(f"Releases: {releases}; rows: {self.n_rows}.")
         if self.predicted_error and all(math.isfinite(error) for error in self.predicted_error):
             errors = ", ".join(f"{error:.3g}" for error in self.predicted_error)
-            lines.append(f"Error that noise is expected to add to predictions: {errors}.")
+            lines.append(f"Error that noise and bias are expected to add to predictions: {errors}.")
         return "\n".join(lines)

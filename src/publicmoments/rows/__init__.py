@@ -1,5 +1,6 @@
 """One block of private rows in, bounded integer rows out: whiten, bound, grid."""
 
+from publicmoments.rows.counted import CountedRecipe, CountRecipe, cells_of
 from publicmoments.rows.grid import (
     Block,
     finest_grid,
@@ -22,6 +23,8 @@ from publicmoments.rows.source import InvalidRows, PrivateRows
 __all__ = [
     "Block",
     "CoarseTotalRecipe",
+    "CountRecipe",
+    "CountedRecipe",
     "Factor",
     "GramRecipe",
     "InvalidRows",
@@ -31,6 +34,7 @@ __all__ = [
     "ScaledRecipe",
     "TotalRecipe",
     "WhitenedRows",
+    "cells_of",
     "finest_grid",
     "largest_entry",
     "largest_square",

@@ -93,9 +93,6 @@ class ScaledRecipe(ABC):
     whole_predictor : bool
         Whether t is taken from the row before it is shortened: the weighted equations then hold for
         the same coefficients as the unweighted ones.
-    spread : Factor, optional
-        Positive numbers of shape (rows, 1) from t and y; ``radius`` then bounds z times them. It
-        needs ``whole_predictor``.
 
     Notes
     -----
@@ -104,8 +101,9 @@ class ScaledRecipe(ABC):
     **Assumes.** Checked here: bounds are positive, shapes agree, arrays are finite. Owed by the
     caller: every number here is public or the output of a paid release.
 
-    **Guarantee.** The squared norm of every integer row is at most `l2_bound_squared`, which is the
-    square of ``l2_bound`` in grid units: noise for ``l2_bound`` is noise for the integers, exactly.
+    **Guarantee.** The squared norm of every integer row is at most `l2_bound_squared`, the
+    square of ``l2_bound`` in grid units unless rows carry counts: noise for it is noise for the
+    integers, exactly.
 
     **Why.** Rows are shortened to l2_bound less what rounding can add, a few millionths of it, so
     that none needs a second look, and `on_grid` enforces the bound on the integers whatever
@@ -122,7 +120,6 @@ class ScaledRecipe(ABC):
     l2_bound: float
     n_rows: int
     whole_predictor: bool = False
-    spread: Factor | None = None
 
     def __post_init__(self) -> None:
         """Validate what the guarantee rests on."""
@@ -132,8 +129,6 @@ class ScaledRecipe(ABC):
             object.__setattr__(self, "radius", positive("radius", self.radius))
         if self.coef.ndim != 2 or 0 in self.coef.shape:
             raise ValueError(f"coef must have shape (p, k) with entries, got {self.coef.shape}")
-        if self.spread is not None and not self.whole_predictor:
-            raise ValueError("spread must come with whole_predictor=True")
         p = len(self.coef)
         if self.whitener.shape != (p, p):
             raise ValueError(f"whitener must be {(p, p)}, got {self.whitener.shape}")
@@ -165,9 +160,14 @@ class ScaledRecipe(ABC):
         return self.l2_bound / 2.0**self.grid_bits
 
     @property
-    def l2_bound_squared(self) -> int:
-        """Integer bound on the squared norm of an integer row."""
+    def vector_bound_squared(self) -> int:
+        """Integer bound on the squared norm of a row times its factor."""
         return int(4**self.grid_bits)
+
+    @property
+    def l2_bound_squared(self) -> int:
+        """Integer bound on the squared norm of an integer row, with all that it carries."""
+        return self.vector_bound_squared
 
     @cached_property
     def dtype(self) -> Any:
@@ -178,8 +178,8 @@ class ScaledRecipe(ABC):
     @cached_property
     def _most(self) -> float:
         """Length within the bound, in grid units, despite two errors of single precision."""
-        squared = self.l2_bound_squared
-        doubt = squared - certain_square(squared, self.dimension, self.dtype)
+        squared = self.vector_bound_squared
+        doubt = squared - certain_square(squared, self.coef.size, self.dtype)
         return math.sqrt(squared - 2.0 * doubt)
 
     @cached_property
@@ -222,12 +222,19 @@ class ScaledRecipe(ABC):
         """Multiply whitened rows by their factors and put them on the grid; nothing is changed."""
         z = rows.z
         with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
-            factors = self.multipliers(self._predictor(z), rows, responses)
-            scaled = factors.astype(self.dtype, copy=False)
+            factors, kept = self.factors(self._predictor(z), rows, responses)
+            scaled = self.shortened(factors, kept, rows).astype(self.dtype, copy=False)
             products = np.empty((self.dimension, z.shape[1]), z.dtype) if out is None else out
             shape = (*self.coef.shape, z.shape[1])
-            np.multiply(z[:, None, :], scaled[None, :, :], out=products.reshape(shape))
-            return on_grid(products, self.l2_bound_squared)
+            vectors = products[: self.coef.size]
+            np.multiply(z[:, None, :], scaled[None, :, :], out=vectors.reshape(shape))
+            on_grid(vectors, self.vector_bound_squared)
+            self._carry(products[self.coef.size :], factors, rows)
+            return products
+
+    def _carry(self, out: Block, factors: Array, rows: WhitenedRows) -> None:
+        """Write what a row carries besides: nothing, unless a recipe says otherwise."""
+        assert not len(out)
 
     def _predictor(self, z: Block) -> Array:
         """Linear predictors of whitened rows, of shape (k, rows)."""
@@ -237,9 +244,11 @@ class ScaledRecipe(ABC):
         predictor = np.einsum("ik,ij->kj", coef, z) if single else coef.T @ z
         return np.asarray(predictor, dtype=np.float64)
 
-    def multipliers(self, predictor: Array, rows: WhitenedRows, responses: Array) -> Array:
+    def factors(
+        self, predictor: Array, rows: WhitenedRows, responses: Array
+    ) -> tuple[Array, Array]:
         """
-        Return what whitened rows are multiplied by, in grid units.
+        Return the factors of whitened rows, and what brings these to their radius.
 
         Parameters
         ----------
@@ -252,21 +261,22 @@ class ScaledRecipe(ABC):
 
         Returns
         -------
-        ndarray of shape (k, rows)
+        factors : ndarray of shape (k, rows)
+        kept : ndarray of shape (rows,)
         """
-        kept, by_row = rows.kept, responses.T
-        predictor *= rows.whole if self.whole_predictor else kept
-        if self.spread is not None:
-            length = rows.length * self.spread(predictor.T, by_row)[:, 0]
-            kept = np.minimum(rows.whole, self.radius / length)
-        factors = np.ascontiguousarray(self.factor(predictor.T, by_row).T)
+        predictor *= rows.whole if self.whole_predictor else rows.kept
+        factors = np.ascontiguousarray(self.factor(predictor.T, responses.T).T)
+        return factors, rows.kept
+
+    def shortened(self, factors: Array, kept: Array, rows: WhitenedRows) -> Array:
+        """Return what whitened rows are multiplied by, in grid units, of shape (k, rows)."""
         # Sizes apart from directions: the square of an enormous factor would overflow.
         largest = np.abs(factors).max(axis=0)
-        factors = factors / largest
-        size = np.sqrt(np.einsum("ij,ij->j", factors, factors)) * rows.length
-        most = self._most - rounding_reach(self.dimension)
-        factors *= np.minimum(largest * (kept / self.grid_unit), most / size)
-        return np.asarray(factors)
+        directions = factors / largest
+        size = np.sqrt(np.einsum("ij,ij->j", directions, directions)) * rows.length
+        most = self._most - rounding_reach(self.coef.size)
+        directions *= np.minimum(largest * (kept / self.grid_unit), most / size)
+        return np.asarray(directions)
 
 
 class TotalRecipe(ScaledRecipe):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.models.agreement import moment_agreement
+from publicmoments.models.moments.agreement import moment_agreement
 from publicmoments.models.moments.evidence import Coordinates, Evidence, noise_variance, normalised
 from publicmoments.models.moments.weights import RowWeights
 from publicmoments.warnings_ import PublicMomentsWarning

@@ -166,8 +166,7 @@ class MomentFit(ReadOnlyArrays):
         return summarised(
             names=(*self.features, "(intercept)") if self.fit_intercept else self.features,
             estimates=self._estimates(),
-            noise_variances=np.diag(noise),
-            sampling_variances=np.diag(sampling),
+            variances=(np.diag(noise), np.diag(sampling), np.zeros(len(noise))),
             intervals=self.conf_int(level),
             level=level,
             response=self.response,

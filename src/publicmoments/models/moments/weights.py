@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from publicmoments.planner.bounds import MISFIT_ROWS, NEGLIGIBLE_NOISE, SHAPE_ROWS
-from publicmoments.planner.cuts import ROW_TAIL
 from publicmoments.public import PublicDesign
 
 __all__ = ["RowLengths", "RowWeights", "choose_weights", "inflation", "moment_variance"]
@@ -20,6 +18,19 @@ FACTORS = np.geomspace(0.5, 1024.0, 34)
 """Candidates: squared radius over the number p of whitened columns, the ones included."""
 
 MOST_INFLATION = 3.0
+
+ROW_TAIL = 10.0
+"""Degrees of freedom of the Student law that stands in for rows nobody has seen."""
+
+SHAPE_ROWS = 50.0
+"""How many public rows tell as much about tails as the model rows that stand in for unseen ones."""
+
+MISFIT_ROWS = 300.0
+"""How wrong linear models are taken to be: what weights cut off is as correlated with the features
+as it would be by chance in this many rows."""
+
+NEGLIGIBLE_NOISE = 0.02
+"""Below this share of the sampling variance, less noise buys nothing and the radius is widened."""
 
 
 @dataclass(frozen=True)

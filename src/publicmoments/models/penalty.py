@@ -1,13 +1,14 @@
-"""Absolute penalties, by proximal Newton steps on the public stage."""
+"""Absolute penalties, by proximal Newton steps on stand-ins."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from publicmoments.evidence.matrices import positive_root, positive_solution
+from publicmoments.evidence.standins import StandIns
 from publicmoments.families import Multinomial
-from publicmoments.models.glm.stage import Stage
-from publicmoments.models.solve import elastic_net_coef, positive_root, positive_solution
+from publicmoments.models.solve import elastic_net_coef
 
 __all__ = ["penalised", "settled_classes", "without_dust"]
 
@@ -16,51 +17,43 @@ Array = NDArray[np.float64]
 MOST_STEPS = 50
 TOLERANCE = 1e-9
 
-MOST_WRONG = 0.5
-"""The stage's gradient is corrected by at most this share of its length."""
-
 ROUNDING = 1e-11
 """Relative size of what rounding leaves of a zero."""
 
 
 def penalised(
-    stage: Stage,
+    stand_ins: StandIns,
+    penalty: Array,
     explained: Array,
     whitener: Array,
     l1: float,
     *,
-    kept: Array,
     fit_intercept: bool,
-    ridge: float = 0.0,
-    at: Array | None = None,
-    unexplained: Array | None = None,
+    ridge: float,
 ) -> Array:
     """
     Return the coefficients that an absolute penalty leaves of those that explain the gradients.
 
-    Minimises, over whitened coefficients b, the loss of the stage's rows if their responses follow
-    ``explained``, plus l1 times the sum of the absolute coefficients in raw units, the intercept
-    excepted. Costs no budget. What the stage was seen to get wrong at the last gradient is taken to
-    be wrong elsewhere in proportion, so that without noise the steps end at the exact solution.
+    Minimises, over whitened coefficients b, the loss whose gradient is the mean curvature between b
+    and ``explained`` times their difference, plus l1 times the sum of the absolute coefficients in
+    raw units, the intercept excepted. Costs no budget.
 
     Parameters
     ----------
-    stage : Stage
-        Public rows, the ridge penalty included.
+    stand_ins : StandIns
+        Where curvature is worked out.
+    penalty : ndarray of shape (p k, p k)
+        Ridge penalty in whitened coordinates.
     explained : ndarray of shape (p k,)
         Whitened coefficients without absolute penalty.
     whitener : ndarray of shape (p, p)
         ``coef = whitener @ whitened``.
     l1 : float
         Penalty.
-    kept : ndarray of shape (m,)
-        Weights of the stage's rows.
     fit_intercept : bool
         Whether the last raw coefficient is an intercept.
     ridge : float
         Ridge penalty in raw units; of several classes, the coefficients' mean has its share too.
-    at, unexplained : ndarray of shape (p k,), optional
-        Where the last gradient was taken, and how far off the stage was there.
 
     Returns
     -------
@@ -68,22 +61,20 @@ def penalised(
     """
     if l1 == 0.0:
         return explained
-    k = stage.family.n_predictors
+    k = stand_ins.family.n_predictors
     to_raw = np.kron(whitener, np.eye(k))
     to_white = np.linalg.inv(to_raw)
     free = k if fit_intercept else 0
     lasso = _lasso
-    if isinstance(stage.family, Multinomial):
-        lasso = _ClassLasso(stage.family.basis, ridge)
-    correction = np.zeros((len(explained), len(explained)))
-    if at is not None and unexplained is not None:
-        correction = _correction(_gradient(stage, at, explained, kept), unexplained)
+    if isinstance(stand_ins.family, Multinomial):
+        lasso = _ClassLasso(stand_ins.family.basis, ridge)
     raw = to_raw @ explained
     for _ in range(MOST_STEPS):
         coef = to_white @ raw
-        gradient = _gradient(stage, coef, explained, kept)
-        gradient = gradient + correction @ gradient
-        hessian = to_white.T @ stage.hessian(coef, kept) @ to_white
+        ends = stand_ins.curvature(coef), stand_ins.curvature((coef + explained) / 2.0)
+        between = (ends[0] + 4.0 * ends[1] + stand_ins.curvature(explained)) / 6.0 + penalty
+        gradient = between @ (coef - explained)
+        hessian = to_white.T @ (ends[0] + penalty) @ to_white
         target = raw - positive_solution(hessian, to_white.T @ gradient)
         moved = lasso(positive_root(hessian), target, l1, free)
         change = float(np.linalg.norm(moved - raw))
@@ -164,24 +155,3 @@ def without_dust(matrix: Array, coef: Array) -> Array:
     """Return ``matrix @ coef`` with zeros where rounding alone keeps it from zero."""
     product = matrix @ coef
     return np.where(np.abs(product) <= ROUNDING * (np.abs(matrix) @ np.abs(coef)), 0.0, product)
-
-
-def _correction(predicted: Array, unexplained: Array) -> Array:
-    """Matrix of rank one that adds to the gradient predicted somewhere what was unexplained."""
-    length = float(np.linalg.norm(predicted))
-    off = float(np.linalg.norm(unexplained))
-    if not min(length, off) > 0.0:
-        return np.zeros((len(predicted), len(predicted)))
-    share = min(1.0, MOST_WRONG * length / off)
-    return np.outer(share * unexplained / length, predicted / length)
-
-
-def _gradient(stage: Stage, coef: Array, truth: Array, kept: Array) -> Array:
-    """Gradient of the stage's penalised loss, for responses that follow the truth."""
-    rows = stage.moving_rows
-    start = stage.predictors(coef)
-    there = stage.after_move(start, truth - coef)
-    slopes = stage.family.expected_slope(start, there)
-    gradient = (rows.T @ ((kept * stage.weights)[:, None] * slopes)).ravel()
-    # The truth is where the ridge-penalised loss is least: its own penalty is already in there.
-    return np.asarray(gradient + stage.full_penalty @ (coef - truth))

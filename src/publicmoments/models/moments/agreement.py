@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
-from publicmoments.models.knowledge import Knowledge
-from publicmoments.models.learning import Lesson
-from publicmoments.planner.bounds import Bounds
-from publicmoments.release import NoisyGram
-
-__all__ = ["PublicFit", "fit_agreement", "moment_agreement", "public_fit"]
+__all__ = ["moment_agreement"]
 
 Array = NDArray[np.float64]
 
@@ -28,43 +21,6 @@ that a whitener needs at least."""
 
 LEAST_SPREAD = 0.05
 """Least spread of a distance: differences that do not matter are no reason for alarm."""
-
-
-@dataclass(frozen=True)
-class PublicFit:
-    """
-    How well a release agrees with what public data led to expect.
-
-    Parameters
-    ----------
-    z_score : float
-        Distance of the second moments, in standard errors; 0 without public moments.
-    response_z : float
-        Distance of the release from the public fit, likewise; 0 without one.
-    outgrown : bool
-        Whether residuals were far larger than expected, so that the bound cut most of them.
-    """
-
-    z_score: float
-    response_z: float
-    outgrown: bool
-
-
-def public_fit(
-    knowledge: Knowledge, lesson: Lesson, released: NoisyGram, bounds: Bounds
-) -> PublicFit:
-    """Compare the first release with what public data led to expect of it."""
-    p = len(knowledge.coef)
-    z_score = response_z = 0.0
-    if knowledge.effective_n > 0:
-        # Rows with heavy tails tell their second moment as fewer Gaussian ones would.
-        rows = p + 1 + max(knowledge.effective_n - p - 1, 1.0) / knowledge.tail
-        noisy_moment, noise_sd = released.noisy_gram[:p, :p], released.offdiagonal_sd
-        z_score = moment_agreement(noisy_moment, bounds.kept, noise_sd, rows)
-    if knowledge.noise_scale is not None:
-        freedom = knowledge.effective_n - p
-        response_z = max(fit_agreement(surprise, p, freedom) for surprise in lesson.surprises)
-    return PublicFit(z_score, response_z, bool(lesson.outgrown.any()))
 
 
 def moment_agreement(noisy_moment: Array, kept: float, noise_sd: float, n_public: float) -> float:
@@ -132,14 +88,3 @@ def _symmetric_noise(rng: np.random.Generator, p: int, noise_sd: float) -> Array
     """Noise as a release has it: sqrt(2) larger on the diagonal."""
     square = rng.standard_normal((p, p)) * noise_sd
     return np.asarray((square + square.T) / np.sqrt(2.0))
-
-
-def fit_agreement(surprise: float, p: int, freedom: float) -> float:
-    """
-    Turn the squared standardised surprise of a release into a normal score.
-
-    The public fit is off by its sampling error, of a covariance that was itself estimated: under
-    agreement surprise / p follows the F law with p and ``freedom`` degrees of freedom.
-    """
-    chance = np.exp(max(float(stats.f.logsf(surprise / p, p, max(freedom, 1.0))), -700.0))
-    return float(stats.norm.isf(np.clip(chance, 0.0, 1.0 - 1e-15)))

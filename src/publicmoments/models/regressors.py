@@ -11,7 +11,8 @@ from sklearn.metrics import d2_log_loss_score, d2_tweedie_score
 
 from publicmoments.checks import positive
 from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, checked_family
-from publicmoments.models.glm.base import GLMEstimator, RandomState
+from publicmoments.models.fitting import RandomState
+from publicmoments.models.glm import GLMEstimator
 from publicmoments.models.shell import one_response, response_name
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
@@ -49,7 +50,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         A public guess at the offset of a row: what it says of public rows, which have none, and of
         the size of the linear predictor. Privacy does not depend on it; accuracy does, without
         public responses, where means are wrong by more than a factor of two. It needs an intercept.
-    fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
+    fit_intercept, privacy, public, random_state, passes, anchor, on_invalid
         As in `LogisticRegression`.
     ledger, dataset
         As in `LogisticRegression`.
@@ -60,13 +61,15 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Coefficients.
     intercept_ : float
         Intercept.
-    noise_covariance_, sampling_covariance_, n_iter_, card_, n_features_in_, feature_names_in_
+    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, card_
+        As in `LogisticRegression`.
+    n_features_in_, feature_names_in_
         As in `LogisticRegression`.
 
     Notes
     -----
-    **Formal guarantee.** As for `LogisticRegression`. Slopes of the loss are clipped at
-    ``family.slope_limit`` times ``family.spread``, which bounds what one response can do.
+    **Formal guarantee.** As for `LogisticRegression`. What one row does to a gradient, its slope
+    times its length, is bounded; the bound grows with the budget and the number of rows.
 
     Examples
     --------
@@ -95,7 +98,6 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         random_state: RandomState = None,
         passes: int | Literal["auto"] = "auto",
         anchor: bool = True,
-        radius: float | None = None,
         on_invalid: Literal["raise", "ignore"] = "raise",
         ledger: LedgerLike = None,
         dataset: str | None = None,
@@ -110,7 +112,6 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.passes = passes
         self.anchor = anchor
-        self.radius = radius
         self.on_invalid = on_invalid
         self.ledger = ledger
         self.dataset = dataset
@@ -254,7 +255,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         A public guess at the exposure of a row, also taken as that of public rows. Privacy does not
         depend on it; accuracy does, without public counts, where it is wrong by more than a factor
         of two. It needs an intercept.
-    fit_intercept, privacy, public, random_state, passes, anchor, radius, on_invalid
+    fit_intercept, privacy, public, random_state, passes, anchor, on_invalid
         As in `LogisticRegression`.
     ledger, dataset
         As in `LogisticRegression`.
@@ -265,7 +266,9 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Coefficients.
     intercept_ : float
         Intercept: logarithm of the rate per unit of exposure where all features are zero.
-    noise_covariance_, sampling_covariance_, n_iter_, card_, n_features_in_, feature_names_in_
+    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, card_
+        As in `LogisticRegression`.
+    n_features_in_, feature_names_in_
         As in `LogisticRegression`.
 
     Notes
@@ -298,7 +301,6 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         random_state: RandomState = None,
         passes: int | Literal["auto"] = "auto",
         anchor: bool = True,
-        radius: float | None = None,
         on_invalid: Literal["raise", "ignore"] = "raise",
         ledger: LedgerLike = None,
         dataset: str | None = None,
@@ -312,7 +314,6 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.passes = passes
         self.anchor = anchor
-        self.radius = radius
         self.on_invalid = on_invalid
         self.ledger = ledger
         self.dataset = dataset

@@ -12,9 +12,10 @@ from sklearn.base import ClassifierMixin
 
 from publicmoments.families import Bernoulli, Multinomial
 from publicmoments.models.classes import checked_classes, label_words
-from publicmoments.models.glm.base import GLMEstimator, RandomState
-from publicmoments.models.glm.penalty import settled_classes
+from publicmoments.models.fitting import RandomState
+from publicmoments.models.glm import GLMEstimator
 from publicmoments.models.inference import around, half_width, with_ones
+from publicmoments.models.penalty import settled_classes
 from publicmoments.models.shell import one_label, response_name
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
@@ -56,13 +57,11 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
     random_state : int, numpy RandomState or Generator, optional
         Makes the noise reproducible. Such a fit has no privacy guarantee, and its card says so.
     passes : "auto" or int, default="auto"
-        Gradients to release: "auto" is 5 with public labels to start from and 6 without, or 3 where
-        the table is large and they will do.
+        Gradients to release, each at a better fit. "auto" is 6 with public labels to start from and
+        7 without, and more the larger the table and the budget are.
     anchor : bool, default=True
-        Whether public data count as evidence about the private population. Set False if the
-        populations are known to differ; they then serve as coordinates only.
-    radius : float, optional
-        Bound on whitened rows, which is otherwise chosen by predicted error.
+        Whether the public fit counts as evidence about the private population, as far as releases
+        agree with it. With False it is not used at all.
     on_invalid : {"raise", "ignore"}, default="raise"
         Private rows with cells of no use, such as NaN, text among numbers or labels that are no
         class: refuse, or count each such row as zeros. The latter is absolute: then no cell can
@@ -78,10 +77,10 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         Coefficients.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercepts.
-    noise_covariance_, sampling_covariance_ : ndarray of shape (m, m) or (n_classes m, n_classes m)
-        Covariance of the m coefficients, the intercept last: what privacy costs, and what a finite
-        number of private and public rows does. Of several classes, in blocks. None with an absolute
-        penalty, which selects columns by the data.
+    noise_covariance_, sampling_covariance_, bias_covariance_ : ndarray of shape (m, m)
+        Covariance of the m coefficients, the intercept last: what noise costs, what a finite number
+        of private and public rows does, and what bounds on rows may have cut off. Of several
+        classes, in blocks. None with an absolute penalty, which selects columns by the data.
     classes_ : ndarray of shape (n_classes,)
         The stated classes.
     n_iter_ : int
@@ -100,14 +99,11 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
 
     Long rows have less weight in the loss, none is cut: their linear predictor is that of the whole
     row, so that the weighted equations hold for the same coefficients. Curvature comes from public
-    rows, or from rows made up from public moments; a private curvature is released once, where it
-    is predicted to be worth its price. The number of releases never depends on private data.
+    rows, or from rows made up from public moments, corrected by what gradients show. The number of
+    releases never depends on private data.
 
     Intervals are for the coefficients that the same penalised problem has in the population. They
-    are those of a normal law with the covariance of what is believed after all releases, to which
-    the sampling error of the private rows is added. Where the budget is so small that prior
-    beliefs draw the coefficients, the expected error is allowed for, and intervals are wider; they
-    stay centred at the estimate.
+    are those of a normal law with the covariance of noise, sampling and bias.
 
     Examples
     --------
@@ -134,7 +130,6 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         random_state: RandomState = None,
         passes: int | Literal["auto"] = "auto",
         anchor: bool = True,
-        radius: float | None = None,
         on_invalid: Literal["raise", "ignore"] = "raise",
         ledger: LedgerLike = None,
         dataset: str | None = None,
@@ -148,7 +143,6 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.passes = passes
         self.anchor = anchor
-        self.radius = radius
         self.on_invalid = on_invalid
         self.ledger = ledger
         self.dataset = dataset
@@ -259,11 +253,11 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         values = self._feature_values(X)
         if self._one_vector():
             return np.asarray(expit(self._predictor_interval(values, level)))
-        noise, sampling = self._parts()
+        covariance = self._covariance()
         chances, n_classes = self.predict_proba(X), len(self.coef_)
         others = np.maximum(1.0 - chances, np.finfo(np.float64).tiny)
         design = with_ones(values, bool(self.fit_intercept))
-        blocks = (noise + sampling).reshape((n_classes, design.shape[1]) * 2)
+        blocks = covariance.reshape((n_classes, design.shape[1]) * 2)
         between = np.einsum("na,jalb,nb->njl", design, blocks, design, optimize=True)
         # Odds of class c by the predictor j: 1 for its own, minus its share of the others for any.
         slopes = -chances[:, None, :] / others[:, :, None]

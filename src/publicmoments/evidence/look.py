@@ -1,0 +1,150 @@
+"""Whitening again from a first release of second moments, and how these differ from public ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.evidence.matrices import floored_power
+from publicmoments.public import PublicDesign
+
+__all__ = ["Look", "look_radius", "looked"]
+
+Array = NDArray[np.float64]
+
+LEAST_RADIUS = 3.0
+"""Rows keep at least this many times their mean squared length, whatever it costs."""
+
+LOOK_NOISE = 23.0
+"""The radius grows with the root of mu n over this and p^(3/2)."""
+
+LEAST_RATIO = 0.02
+"""Least factor by which a direction's second moment may fall below the public one."""
+
+NOISE_MARGIN = 2.0
+"""Nor is it believed below this many times what noise alone would show."""
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """
+    Coordinates in which private rows have a second moment near the identity.
+
+    Parameters
+    ----------
+    whitener, unwhitener : ndarray of shape (p, p)
+        As those of a `PublicDesign`.
+    ratio : ndarray of shape (p, p)
+        Released second moment in public whitened coordinates, over what public data led to expect.
+    noise_sd : float
+        Noise of its entries.
+    z_score : float
+        How far it is from the identity, in standard errors; 0 where nothing is public.
+    """
+
+    whitener: Array = field(repr=False)
+    unwhitener: Array = field(repr=False)
+    ratio: Array = field(repr=False)
+    noise_sd: float
+    z_score: float
+
+
+def look_radius(mu: float, n_rows: int, p: int) -> float:
+    """Bound on whitened rows in the first release: wider, the less noise there is."""
+    room = math.sqrt(mu * n_rows / (LOOK_NOISE * p**1.5))
+    return math.sqrt(p * LEAST_RADIUS * max(room, 1.0))
+
+
+def looked(design: PublicDesign, noisy_moment: Array, noise_sd: float, radius: float) -> Look:
+    """
+    Compare a released second moment with the public one and whiten by what both say.
+
+    Parameters
+    ----------
+    design : PublicDesign
+        Public coordinates.
+    noisy_moment : ndarray of shape (p, p)
+        Released second moment of rows in them, shortened to the radius.
+    noise_sd : float
+        Noise of its off-diagonal entries.
+    radius : float
+        Of the release.
+
+    Returns
+    -------
+    Look
+
+    Notes
+    -----
+    An entry differs from the public one by noise of known variance and by what populations and
+    samples differ in, of a variance that the entries themselves tell: the difference is shrunk by
+    the ratio of the two. What the radius cuts off is taken to be the same part of both.
+    """
+    p = len(noisy_moment)
+    expected, sampling = _expected(design, noisy_moment, radius)
+    off = noisy_moment - expected
+    noise = noise_sd**2
+    spread = max(sampling, float(np.sum(off**2)) / p**2 - noise)
+    believed = expected + off * (spread / (spread + noise))
+    root = floored_power(expected, -0.5, 1e-6)
+    ratio = root @ believed @ root
+    values, vectors = np.linalg.eigh((ratio + ratio.T) / 2)
+    least = min(max(LEAST_RATIO, NOISE_MARGIN * noise_sd * math.sqrt(p)), 1.0)
+    values = np.maximum(values, least)
+    roots = np.sqrt(values)
+    return Look(
+        whitener=np.asarray(design.whitener @ (vectors / roots) @ vectors.T),
+        unwhitener=np.asarray((vectors * roots) @ vectors.T @ design.unwhitener),
+        ratio=root @ noisy_moment @ root,
+        noise_sd=noise_sd,
+        z_score=_z_score(design, off, noise_sd, radius),
+    )
+
+
+def _bounded(design: PublicDesign, radius: float) -> Array | None:
+    """Public rows in public coordinates, shortened to the radius."""
+    if design.rows is None:
+        return None
+    rows = design.rows @ design.whitener
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.asarray(rows * np.minimum(1.0, radius / np.maximum(lengths, 1e-300))[:, None])
+
+
+def _expected(design: PublicDesign, noisy_moment: Array, radius: float) -> tuple[Array, float]:
+    """What public data lead to expect, and the mean sampling variance of its entries."""
+    p = len(noisy_moment)
+    rows = _bounded(design, radius)
+    if rows is None:
+        kept = min(max(float(np.trace(noisy_moment)) / p, 0.2), 1.2)
+        return kept * np.eye(p), 2.0 / (design.n or p)
+    n = len(rows)
+    moment = rows.T @ rows / n
+    squares = (rows**2).T @ (rows**2) / n
+    return moment, max(float(np.mean(squares - moment**2)), 1e-12) / n
+
+
+def _z_score(design: PublicDesign, off: Array, noise_sd: float, radius: float) -> float:
+    """
+    Distance of the moments in standard errors of what sampling and noise make of it.
+
+    Its law under agreement is simulated: rows drawn again from the public ones, or Gaussian ones.
+    """
+    rows, p = _bounded(design, radius), len(off)
+    if rows is None and design.n is None:
+        return 0.0
+    n = len(rows) if rows is not None else int(design.n or 2)
+    rng = np.random.default_rng(p)
+    distances = []
+    for _ in range(max(8, min(64, 10_000_000 // (n * p * p)))):
+        drawn = (
+            rng.standard_normal((min(n, 2_000), p)) if rows is None else rows[rng.integers(0, n, n)]
+        )
+        centre = np.eye(p) if rows is None else rows.T @ rows / n
+        noise = rng.standard_normal((p, p)) * noise_sd
+        apart = drawn.T @ drawn / len(drawn) - centre + (noise + noise.T) / math.sqrt(2.0)
+        distances.append(float(np.linalg.norm(apart)))
+    centre, spread = float(np.mean(distances)), float(np.std(distances))
+    return (float(np.linalg.norm(off)) - centre) / max(spread, 0.05 * centre, 1e-300)

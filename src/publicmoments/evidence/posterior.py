@@ -1,0 +1,291 @@
+"""All releases explained together: the coefficients, and how far off they may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from publicmoments.evidence.matrices import floored_power, positive_inverse, positive_solution
+from publicmoments.evidence.standins import StandIns
+from publicmoments.evidence.start import Start
+
+__all__ = [
+    "ErrorParts",
+    "Observation",
+    "Posterior",
+    "explained",
+    "largest_moved",
+    "surprise",
+    "told",
+]
+
+Array = NDArray[np.float64]
+
+LARGEST_MOVE = 2.0
+"""Largest change of a stand-in's linear predictor between two releases of a curved family."""
+
+ROUNDS, REVISED = 12, (3, 6, 9)
+"""Rounds of fitting, and those in which the error of the curvature is estimated anew."""
+
+STAND_IN_ERROR, MOST_ERROR = 2.0, 4.0
+"""Relative variance of gradients worked out on stand-ins: twice p over their number, at most 4."""
+
+LEAST_DOUBT, MOST_DOUBT, DOUBTS = 1e-4, 1e6, 101
+"""Scales tried on the covariance of the start; at least 1 where public responses stand behind."""
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """
+    A released gradient.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (p k,)
+        Where it was taken.
+    gradient : ndarray of shape (p k,)
+        Noisy mean of bounded slopes times rows, with the sign of a descent.
+    noise_sd : float
+        Noise of its entries.
+    bias : float
+        What the bound is taken to have moved an entry by.
+    kept : float or ndarray of shape (m,)
+        Share of the curvature that the bound leaves, of all stand-ins or of each.
+    """
+
+    coef: Array = field(repr=False)
+    gradient: Array = field(repr=False)
+    noise_sd: float
+    bias: float
+    kept: float | Array = field(repr=False)
+
+    @property
+    def mean_kept(self) -> float:
+        """Share of the curvature that the bound leaves."""
+        return float(np.mean(self.kept))
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorParts:
+    """
+    Covariance of the error of coefficients, by what causes it.
+
+    Parameters
+    ----------
+    noise : ndarray of shape (m, m)
+        The noise of the releases.
+    sampling : ndarray of shape (m, m)
+        The finite number of private rows, and what is not known after all.
+    bias : ndarray of shape (m, m)
+        What bounds cut off.
+    """
+
+    noise: Array = field(repr=False)
+    sampling: Array = field(repr=False)
+    bias: Array = field(repr=False)
+
+    @property
+    def total(self) -> Array:
+        """Covariance of the whole error."""
+        return np.asarray(self.noise + self.sampling + self.bias)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """
+    What releases say of the coefficients.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (p k,)
+        Estimate.
+    precision : ndarray of shape (p k, p k)
+        Of the estimate, the start included.
+    prior : ndarray of shape (p k, p k)
+        Precision of the start, discounted.
+    doubt : float
+        Factor by which the covariance of the start was widened.
+    gains : tuple of ndarray
+        What a unit of each released gradient moves the estimate by.
+    """
+
+    coef: Array = field(repr=False)
+    precision: Array = field(repr=False)
+    prior: Array = field(repr=False)
+    doubt: float
+    gains: tuple[Array, ...] = field(repr=False)
+
+    def errors(self, observations: list[Observation], own_sampling: Array) -> ErrorParts:
+        """
+        Split the error of the estimate by its causes.
+
+        Parameters
+        ----------
+        observations : list of Observation
+            That the estimate was made from.
+        own_sampling : ndarray of shape (p k, p k)
+            Covariance of the coefficients of the private rows about those of the population.
+
+        Returns
+        -------
+        ErrorParts
+
+        Notes
+        -----
+        The estimate is linear in what was released. Noise is independent from release to release.
+        What bounds cut off is not: it adds up. The start errs by its discounted covariance, and as
+        far as it is believed the private rows are not.
+        """
+        size = len(self.coef)
+        noise, cut = np.zeros((size, size)), np.zeros((size, size))
+        for gain, seen in zip(self.gains, observations, strict=True):
+            noise += seen.noise_sd**2 * gain @ gain.T
+            cut += seen.bias * gain
+        inverse = positive_inverse(self.precision)
+        started = inverse @ self.prior
+        learned = np.eye(size) - started
+        rest = started @ inverse + learned @ own_sampling @ learned.T
+        return ErrorParts(noise, (rest + rest.T) / 2, cut @ cut.T)
+
+
+def explained(
+    stand_ins: StandIns,
+    start: Start,
+    observations: list[Observation],
+    penalty: Array,
+    coef: Array,
+) -> Posterior:
+    """
+    Weigh the start and all released gradients.
+
+    Parameters
+    ----------
+    stand_ins : StandIns
+        Where curvature is worked out.
+    start : Start
+        What was believed before.
+    observations : list of Observation
+        Released gradients.
+    penalty : ndarray of shape (p k, p k)
+        Ridge penalty in whitened coordinates.
+    coef : ndarray of shape (p k,)
+        Where to look first.
+
+    Returns
+    -------
+    Posterior
+
+    Notes
+    -----
+    The gradient at b tells H (t - b) about coefficients t, with H the mean curvature in between. It
+    counts by its noise, by its bias, and by an error of H that is relative to what it tells: so far
+    from t it counts little. That error is read off the gradients themselves, as what the fit leaves
+    of them beyond noise and bias. The scale of the start's covariance is the likeliest one.
+    """
+    linear = stand_ins.family.is_linear
+    least = STAND_IN_ERROR * stand_ins.rows.shape[1] / (start.n_public or len(stand_ins.rows))
+    wrong = least
+    fixed = [stand_ins.curvature(coef, seen.kept) for seen in observations] if linear else None
+    posterior = None
+    for turn in range(ROUNDS):
+        hessians = fixed or [_between(stand_ins, seen, coef) for seen in observations]
+        hessians = [
+            h + seen.mean_kept * penalty for h, seen in zip(hessians, observations, strict=True)
+        ]
+        if turn in REVISED and len(observations) > 1:
+            wrong = _curvature_error(hessians, observations, penalty, coef, least)
+        posterior = _weighed(hessians, start, observations, penalty, coef, wrong)
+        before = coef
+        coef = posterior.coef if linear else largest_moved(stand_ins, coef, posterior.coef)
+        settled = np.linalg.norm(coef - before) <= 1e-7 * (1.0 + np.linalg.norm(coef))
+        if settled and turn > (REVISED[0] if linear else REVISED[-1]):
+            break
+    assert posterior is not None, "there are rounds"
+    return replace(posterior, coef=coef)
+
+
+def largest_moved(stand_ins: StandIns, before: Array, coef: Array) -> Array:
+    """Move from where the last gradient was taken, but no further than stand-ins can vouch for."""
+    move = coef - before
+    return before + move * min(1.0, LARGEST_MOVE / max(stand_ins.largest_move(move), 1e-300))
+
+
+def surprise(doubt: float, size: int) -> float:
+    """Normal score of the scale that the covariance of a start was found to need."""
+    return float(stats.norm.isf(np.clip(stats.chi2.sf(doubt * size, size), 1e-300, 1.0 - 1e-15)))
+
+
+def _between(stand_ins: StandIns, seen: Observation, coef: Array) -> Array:
+    """Mean curvature between where a gradient was taken and the coefficients (Simpson's rule)."""
+    ends = stand_ins.curvature(seen.coef, seen.kept) + stand_ins.curvature(coef, seen.kept)
+    middle = stand_ins.curvature((seen.coef + coef) / 2.0, seen.kept)
+    return np.asarray((ends + 4.0 * middle) / 6.0)
+
+
+def told(seen: Observation, penalty: Array) -> Array:
+    """A released gradient, less the pull of the penalty where it was taken."""
+    return np.asarray(seen.gradient - seen.mean_kept * (penalty @ seen.coef))
+
+
+def _curvature_error(
+    hessians: list[Array],
+    observations: list[Observation],
+    penalty: Array,
+    coef: Array,
+    least: float,
+) -> float:
+    """Relative variance of what curvature predicts of gradients, from what is left of these."""
+    size, numerator, denominator = len(coef), 0.0, 0.0
+    for hessian, seen in zip(hessians, observations, strict=True):
+        predicted = hessian @ (coef - seen.coef)
+        length = float(predicted @ predicted)
+        left = float(np.sum((told(seen, penalty) - predicted) ** 2))
+        beyond = max(left - size * (seen.noise_sd**2 + seen.bias**2), 0.0)
+        numerator, denominator = numerator + beyond * length, denominator + length**2
+    return max(least, min(numerator / max(denominator, 1e-300), MOST_ERROR))
+
+
+def _weighed(
+    hessians: list[Array],
+    start: Start,
+    observations: list[Observation],
+    penalty: Array,
+    coef: Array,
+    wrong: float,
+) -> Posterior:
+    """Solve the weighted equations once."""
+    size = len(coef)
+    information, target = np.zeros((size, size)), np.zeros(size)
+    weights = []
+    for hessian, seen in zip(hessians, observations, strict=True):
+        away = hessian @ (coef - seen.coef)
+        variance = seen.noise_sd**2 + seen.bias**2 + wrong * float(away @ away) / size
+        weights.append(1.0 / max(variance, 1e-300))
+        information += weights[-1] * hessian @ hessian
+        target += weights[-1] * hessian @ (told(seen, penalty) + hessian @ seen.coef)
+    apart = positive_solution(information, target) - start.coef
+    doubt = _likeliest_scale(start, information, apart)
+    prior = positive_inverse(start.covariance) / doubt
+    precision = prior + information
+    inverse = positive_inverse(precision)
+    gains = tuple(w * inverse @ h for w, h in zip(weights, hessians, strict=True))
+    return Posterior(inverse @ (target + prior @ start.coef), precision, prior, doubt, gains)
+
+
+def _likeliest_scale(start: Start, information: Array, apart: Array) -> float:
+    """
+    Scale of the start's covariance that best explains how far releases are from the start.
+
+    Along the common axes of both, the distance has variance 1 + scale w in units of its own error.
+    """
+    root = floored_power(start.covariance, 0.5)
+    ratios, axes = np.linalg.eigh(root.T @ information @ root)
+    ratios = np.maximum(ratios, 1e-300)
+    squares = (axes.T @ (root.T @ (information @ apart))) ** 2 / ratios
+    scales = np.geomspace(1.0 if start.informed else LEAST_DOUBT, MOST_DOUBT, DOUBTS)[:, None]
+    variances = 1.0 + scales * ratios
+    surprise = np.sum(np.log(variances) + squares / variances, axis=1)
+    return float(scales[int(np.argmin(surprise)), 0])

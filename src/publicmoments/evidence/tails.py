@@ -1,0 +1,178 @@
+"""How large influences are: what public rows and noisy counts say together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+__all__ = ["Tails", "normal_quantiles", "octave_shares", "signed_edges", "sorted_in"]
+
+Array = NDArray[np.float64]
+
+FIRST_OCTAVE, OCTAVES = -5, 18
+"""Cells are octaves of the size of an influence, from 2^-5 of its typical size on."""
+
+TAIL = 3.0
+"""Beyond what can be seen, the share of rows above a size falls with its third power: the least
+whole power with which the error of a bound falls faster than the bound grows."""
+
+SIGNIFICANT = 3.0
+"""Standard errors from which a share above a size is taken to be seen."""
+
+COHERENCE = 0.5
+"""Share of what a bound cuts off that points the same way, besides what two sides differ by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tails:
+    """
+    Shares of rows whose influence lies in each octave, by sign, and how well they are known.
+
+    Parameters
+    ----------
+    unit : float
+        Typical size of an influence.
+    shares, variances : ndarray of shape (sides, octaves)
+        Expected shares and their error variances; two sides where influences have a sign.
+    """
+
+    unit: float
+    shares: Array = field(repr=False)
+    variances: Array = field(repr=False)
+
+    @classmethod
+    def unknown(cls, unit: float, sides: int) -> Tails:
+        """Nothing is known but the unit."""
+        shape = (sides, OCTAVES)
+        return cls(unit, np.zeros(shape), np.full(shape, np.inf))
+
+    def learned(self, shares: Array, variances: Array) -> Tails:
+        """
+        Weigh further shares with those so far, which are discounted where the two disagree.
+
+        The factor is that by which the squared differences exceed what both variances expect.
+        """
+        known = np.isfinite(self.variances)
+        if not known.all():
+            return replace(self, shares=shares, variances=variances)
+        expected = float(np.sum(variances + self.variances))
+        doubt = max(1.0, float(np.sum((shares - self.shares) ** 2)) / max(expected, 1e-300))
+        before, new = 1.0 / (doubt * self.variances), 1.0 / variances
+        mean = (before * self.shares + new * shares) / (before + new)
+        return replace(self, shares=mean, variances=1.0 / (1.0 / self.variances + new))
+
+    def excess(self, bound: float) -> float:
+        """Expected excess of influences beyond a bound, on both sides together."""
+        return sum(side.excess(bound) for side in self._sides())
+
+    def bias(self, bound: float) -> float:
+        """Length of the mean of what a bound cuts off, at most as likely as not."""
+        excesses = [side.excess(bound) for side in self._sides()]
+        apart = excesses[-1] - excesses[0] if len(excesses) == 2 else 0.0
+        return math.hypot(apart, COHERENCE * sum(excesses))
+
+    def inside(self, bound: float) -> float:
+        """Share of rows that a bound leaves as they are."""
+        return 1.0 - min(self._together().above(bound), 0.95)
+
+    def mean_square(self) -> float:
+        """Mean square influence, taken to be even in logarithms within an octave."""
+        side = self._together()
+        shares = side.shares[:-1] - side.shares[1:]
+        inner = 3.0 / (2.0 * math.log(2.0)) * float(shares @ side.sizes[:-1] ** 2)
+        return inner + TAIL / (TAIL - 2.0) * float(side.shares[-1] * side.sizes[-1] ** 2)
+
+    def bounds(self) -> Array:
+        """Bounds to choose from, in steps of a quarter octave."""
+        return np.asarray(self.unit * 2.0 ** np.arange(FIRST_OCTAVE, OCTAVES, 0.25))
+
+    def _sides(self) -> list[_Side]:
+        """Each side by itself."""
+        pairs = zip(self.shares, self.variances, strict=True)
+        return [_side(self.unit, *pair) for pair in pairs]
+
+    def _together(self) -> _Side:
+        """Both sides as one."""
+        return _side(self.unit, self.shares.sum(axis=0), self.variances.sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """Shares above sizes, as far as they can be seen; a power law beyond."""
+
+    sizes: Array
+    shares: Array
+
+    def above(self, size: float) -> float:
+        """Share of rows above a size."""
+        last = float(self.sizes[-1])
+        if size >= last:
+            return float(self.shares[-1]) * (size / last) ** -TAIL
+        return float(np.interp(size, self.sizes, self.shares))
+
+    def excess(self, bound: float) -> float:
+        """Integral of the share above, from a bound on."""
+        last, share = float(self.sizes[-1]), float(self.shares[-1])
+        if bound >= last:
+            return share * last * (bound / last) ** (1.0 - TAIL) / (TAIL - 1.0)
+        beyond = self.sizes[np.searchsorted(self.sizes, bound, side="right") :]
+        sizes = np.append(bound, beyond)
+        above = np.interp(sizes, self.sizes, self.shares)
+        inner = float(np.diff(sizes) @ (above[1:] + above[:-1])) / 2.0
+        return inner + share * last / (TAIL - 1.0)
+
+
+def _side(unit: float, shares: Array, variances: Array) -> _Side:
+    """Add up octaves from above, and stop at the last sum that is more than its noise."""
+    above = np.cumsum(shares[::-1])[::-1]
+    errors = np.sqrt(np.cumsum(variances[::-1])[::-1])
+    seen = np.flatnonzero(above > SIGNIFICANT * errors)
+    top = int(seen[-1]) if len(seen) else 0
+    falling = np.maximum.accumulate(np.clip(above[: top + 1], 0.0, 1.0)[::-1])[::-1]
+    falling[-1] = min(max(falling[-1], errors[top]), 1.0)
+    return _Side(_octaves(unit)[: top + 1], falling)
+
+
+def _octaves(unit: float) -> Array:
+    """Lower edges of the octaves."""
+    return np.asarray(unit * 2.0 ** np.arange(FIRST_OCTAVE, FIRST_OCTAVE + OCTAVES))
+
+
+def signed_edges(unit: float, sides: int) -> Array:
+    """
+    Edges of the cells that rows are counted in.
+
+    With two sides there are cells for negative influences, largest first, one for those that are
+    too small to matter, and cells for positive ones; with one side the latter only.
+    """
+    octaves = _octaves(unit)
+    if sides == 1:
+        return octaves
+    return np.concatenate([[-np.inf], -octaves[::-1], octaves])
+
+
+def normal_quantiles() -> Array:
+    """Values that stand for a normal law, a thousand of them."""
+    return np.asarray(ndtri((np.arange(1_000) + 0.5) / 1_000))
+
+
+def sorted_in(values: Array, unit: float, sides: int, weights: Array | None = None) -> Array:
+    """Shares of values in each octave, by sign."""
+    edges = signed_edges(unit, sides)
+    cells = np.searchsorted(edges, values, side="right") - 1
+    sound = (cells >= 0) & (values == values)
+    even = np.full(len(values), 1.0 / len(values)) if weights is None else weights
+    counts = np.bincount(cells[sound], weights=even[sound], minlength=len(edges))
+    return octave_shares(counts, sides)
+
+
+def octave_shares(counts: Array, sides: int) -> Array:
+    """Rearrange counts in the cells of `signed_edges` by side, and octaves upwards."""
+    if sides == 1:
+        return counts[None, :]
+    below, above = counts[:OCTAVES][::-1], counts[OCTAVES + 1 :]
+    return np.stack([below, above])

@@ -1,0 +1,496 @@
+"""One fit for every family and every kind of public knowledge: look, step, explain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.evidence.bounds import Bound, LengthBounds, bound_of, choose_bound
+from publicmoments.evidence.look import Look, look_radius, looked
+from publicmoments.evidence.matrices import positive_inverse
+from publicmoments.evidence.posterior import (
+    ErrorParts,
+    Observation,
+    Posterior,
+    explained,
+    largest_moved,
+    surprise,
+    told,
+)
+from publicmoments.evidence.responses import Histogram, response_edges
+from publicmoments.evidence.schedule import Schedule, schedule
+from publicmoments.evidence.standins import Secant, StandIns, made_up_rows, recoloured
+from publicmoments.evidence.start import constant_start, moments_start, public_start
+from publicmoments.evidence.tails import (
+    Tails,
+    normal_quantiles,
+    octave_shares,
+    signed_edges,
+    sorted_in,
+)
+from publicmoments.factors import Ones, ScaledResponse, Slope
+from publicmoments.families import Family
+from publicmoments.models.penalty import penalised
+from publicmoments.privacy.budgets import GDP
+from publicmoments.privacy.noise_law import NoiseLaw, VectorNoiseLaw
+from publicmoments.public import PublicDesign
+from publicmoments.release import (
+    CountedRecipe,
+    CountRecipe,
+    GramRecipe,
+    NoisyGram,
+    NoisyTotal,
+    Session,
+    session_laws,
+)
+
+__all__ = ["Fitted", "Problem", "fit"]
+
+Array = NDArray[np.float64]
+
+FINE_BUDGET = 2.0**20
+"""From this mu times the root of n on, rounding on the coarser grid could be seen."""
+
+HINT = 0.04
+"""Relative variance of shares of influences that are guessed from the histogram of responses."""
+
+WORSE = 1.5
+"""A step is taken back half way where the next gradient's square is larger by this factor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """
+    What is to be fitted, and what public data say of it.
+
+    Parameters
+    ----------
+    family : Family
+        Of the responses, with one predictor for each.
+    design : PublicDesign
+        Public moments of the design.
+    scale : float or tuple of float
+        Units of the responses.
+    offset : bool
+        Whether the last column of the private responses is an offset.
+    public_responses : ndarray of shape (n, columns) or None
+        Responses of the public rows in their units.
+    l1, ridge : float
+        Penalties in raw units.
+    anchor : bool
+        Whether public responses count as evidence.
+    steps : int or None
+        Gradients that the user insists on.
+    """
+
+    family: Family
+    design: PublicDesign
+    scale: float | tuple[float, ...]
+    offset: bool
+    public_responses: Array | None = field(repr=False)
+    l1: float
+    ridge: float
+    anchor: bool
+    steps: int | None
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether public rows come with responses that count."""
+        return self.anchor and self.public_responses is not None
+
+    @property
+    def by_moments(self) -> bool:
+        """Whether a public linear fit is known from moments alone."""
+        known = self.design.coef is not None and self.design.rows is None
+        return self.anchor and known and self.family.is_linear
+
+    def schedule(self, mu: float, n_rows: int) -> Schedule:
+        """How a budget is split."""
+        return schedule(
+            mu,
+            n_rows,
+            self.design.n_columns,
+            informed=self.by_rows or self.by_moments,
+            curved=not self.family.is_linear,
+            steps=self.steps,
+        )
+
+    def laws(self, total: GDP, n_rows: int, mu: float) -> list[NoiseLaw | VectorNoiseLaw]:
+        """Noise laws of a fit whose schedule is made for ``mu``."""
+        plan = self.schedule(mu, n_rows)
+        family = self.family
+        histograms = (plan.responses / family.n_responses,) * family.n_responses
+        return session_laws(
+            total,
+            n_rows,
+            (self.design.n_columns, family.n_predictors),
+            (plan.look, histograms if plan.responses else (), plan.steps),
+            (len(response_edges(family.alone)), _cells(family)),
+            fine=mu * math.sqrt(n_rows) > FINE_BUDGET,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A released gradient, with its bound and what was expected of it."""
+
+    released: NoisyTotal
+    bound: Bound
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """
+    What a fit found.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (p, k)
+        Coefficients in raw units of the design, and family units of the response.
+    whitened : ndarray of shape (p k,)
+        The same in whitened coordinates.
+    whitener : ndarray of shape (p, p)
+        ``coef = whitener @ whitened``.
+    posterior : Posterior
+        What releases say.
+    errors : ErrorParts
+        Of the whitened coefficients.
+    look : Look
+        The released second moment beside the public one.
+    look_release : NoisyGram
+        How it was released.
+    histograms : tuple of NoisyTotal
+        Released histograms of the responses.
+    steps : tuple of Step
+        Released gradients.
+    spread : ndarray of shape (k,)
+        Mean squared slope over the information of a row: the residual variance of a linear fit.
+    start_z : float
+        Distance of the public fit from the releases in standard errors; 0 without one.
+    """
+
+    coef: Array = field(repr=False)
+    whitened: Array = field(repr=False)
+    whitener: Array = field(repr=False)
+    posterior: Posterior = field(repr=False)
+    errors: ErrorParts = field(repr=False)
+    look: Look = field(repr=False)
+    look_release: NoisyGram
+    histograms: tuple[NoisyTotal, ...]
+    steps: tuple[Step, ...]
+    spread: Array
+    start_z: float
+
+    @property
+    def releases(self) -> tuple[NoisyGram | NoisyTotal, ...]:
+        """Everything that was released, in order."""
+        return (self.look_release, *self.histograms, *(step.released for step in self.steps))
+
+
+def fit(problem: Problem, session: Session, mu: float) -> Fitted:
+    """
+    Look at the rows, step towards the solution, and explain all that was released.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be fitted.
+    session : Session
+        The private side: rows, account and noise.
+    mu : float
+        Budget that the schedule is made for.
+
+    Returns
+    -------
+    Fitted
+
+    Notes
+    -----
+    **Releases.** A noisy second moment, noisy histograms of the responses where nothing public is
+    known of them, a noisy gradient with counts a step, and what follows from these.
+
+    **Guarantee.** That of the session: all of it composes to at most the account's total.
+
+    **Why.** What is asked next depends on public inputs and on earlier answers only, and how often
+    is asked depends on public numbers alone.
+    """
+    return _Fit(problem, session, mu).run()
+
+
+class _Fit:
+    """The state of a fit between its releases."""
+
+    def __init__(self, problem: Problem, session: Session, mu: float) -> None:
+        self.problem, self.session, self.family = problem, session, problem.family
+        self.n_rows = session.rows.n_rows
+        self.plan = problem.schedule(mu, self.n_rows)
+        self.fine = mu * math.sqrt(self.n_rows) > FINE_BUDGET
+        self.slope = Slope(self.family, problem.scale, problem.offset)
+        self.histograms: list[NoisyTotal] = []
+        self.steps: list[Step] = []
+        self.seen: list[Observation] = []
+
+    def run(self) -> Fitted:
+        """Look, step, explain."""
+        self.look_first()
+        design, k = self.problem.design, self.family.n_predictors
+        features = np.ones(design.n_columns)
+        if design.fit_intercept:
+            features[-1] = 0.0
+        ridge = self.problem.ridge * self.whitener.T @ (features[:, None] * self.whitener)
+        self.penalty = np.kron(ridge, np.eye(k))
+        self.set_the_stage()
+        coef = self.start.coef
+        for share in self.plan.steps:
+            self.step(coef, share)
+            coef = self.next_point(coef)
+        return self.finished(coef)
+
+    def look_first(self) -> None:
+        """Release a second moment and whiten again."""
+        design = self.problem.design
+        p, whitener = design.n_columns, np.asarray(design.whitener)
+        mu = math.sqrt(self.plan.look) * self.session.account.total.mu
+        radius = look_radius(mu, self.n_rows, p)
+        recipe = GramRecipe(whitener, np.zeros((p, 1)), Ones(), radius, radius, self.n_rows)
+        self.look_release = self.session.gram(recipe, self.plan.look)
+        found = self.look_release
+        self.look = looked(design, found.noisy_gram, found.offdiagonal_sd, radius)
+        self.whitener = self.look.whitener
+        self.constant = self.look.unwhitener[:, -1] if design.fit_intercept else None
+
+    def set_the_stage(self) -> None:
+        """Choose stand-ins and the start; a histogram of responses where nothing is known."""
+        problem, design, family = self.problem, self.problem.design, self.family
+        rows = made_up_rows(design.n_columns, self.constant)
+        self.public_rows = None
+        if design.rows is not None:
+            self.public_rows = np.asarray(design.rows @ self.whitener)
+            few = len(self.public_rows) < 2 * design.n_columns
+            rows = recoloured(np.concatenate([self.public_rows, rows]) if few else self.public_rows)
+        self.stand_ins = StandIns(family, rows)
+        if problem.by_rows:
+            assert self.public_rows is not None
+            assert problem.public_responses is not None
+            self.start = public_start(
+                family, self.public_rows, problem.public_responses, self.penalty, self.constant
+            )
+            spread = self.stand_ins.spread(self.start.coef) * self.start.dispersion
+            self.tails = Tails.unknown(self.typical(spread), _sides(family))
+        elif problem.by_moments:
+            scale = np.asarray(problem.scale)
+            coef = self.look.unwhitener @ np.asarray(design.coef) / scale
+            residual = np.asarray(design.residual_scale) / scale
+            self.start = moments_start(coef, residual, design.n)
+            normal = math.sqrt(float(residual @ residual)) * normal_quantiles()
+            self.guess_tails(residual**2, normal, np.ones(len(normal)))
+        else:
+            self.look_at_responses()
+        self.bounds = LengthBounds(self.stand_ins) if math.isfinite(family.slope_limit) else None
+
+    def look_at_responses(self) -> None:
+        """Release a histogram of each response and start from the constant model."""
+        alone = self.family.alone
+        edges, p, q = response_edges(alone), self.problem.design.n_columns, self.family.n_responses
+        found = []
+        for column in range(q):
+            value = ScaledResponse(alone, self.problem.scale, self.problem.offset, column)
+            nothing = np.zeros((p, 1))
+            recipe = CountRecipe(
+                self.whitener, nothing, value, math.inf, 1.0, self.n_rows, edges=edges
+            )
+            released = self.session.total(recipe, self.plan.responses / q)
+            self.histograms.append(released)
+            found.append(Histogram.of(alone, edges, released.noisy_mean, released.noise_sd))
+        has_level = self.constant is not None
+        levels = [h.constants(alone) if has_level else np.zeros(alone.n_predictors) for h in found]
+        slopes = [h.slopes(alone, level) for h, level in zip(found, levels, strict=True)]
+        spreads = np.array(
+            [h.shares @ np.sum(s**2, axis=1) for h, s in zip(found, slopes, strict=True)]
+        )
+        dispersion = np.ones(self.family.n_predictors)
+        if self.family.is_linear:
+            dispersion = np.maximum(spreads, 1e-12)
+        self.start = constant_start(p, np.concatenate(levels), self.constant, dispersion)
+        values = math.sqrt(q) * np.concatenate([s[:, 0] for s in slopes])
+        self.guess_tails(spreads, values, np.concatenate([h.shares for h in found]))
+
+    def typical(self, spread: Array) -> float:
+        """Typical size of an influence, with slopes of such variances."""
+        return math.sqrt(self.problem.design.n_columns * max(float(np.sum(spread)), 1e-24))
+
+    def guess_tails(self, spread: Array, slopes: Array, weights: Array) -> None:
+        """Guess sizes of influences from slopes and rows of typical length."""
+        unit, sides = self.typical(spread), _sides(self.family)
+        length = math.sqrt(self.problem.design.n_columns)
+        shares = sorted_in(length * slopes, unit, sides, weights / weights.sum())
+        least = 1.0 / self.n_rows
+        self.tails = Tails(unit, shares, HINT * np.maximum(shares, least) + least)
+
+    def public_slopes(self, coef: Array) -> Array | None:
+        """Slopes of the public responses at some coefficients."""
+        if not self.problem.by_rows:
+            return None
+        assert self.public_rows is not None
+        with np.errstate(over="ignore"):
+            predictors = StandIns(self.family, self.public_rows).predictors(coef)
+            return self.family.slope(predictors, np.asarray(self.problem.public_responses))
+
+    def learn_from_public(self, coef: Array) -> None:
+        """Weigh in the sizes of public influences."""
+        slopes = self.public_slopes(coef)
+        if slopes is None:
+            return
+        assert self.public_rows is not None
+        lengths = np.sqrt(np.einsum("ij,ij->i", self.public_rows, self.public_rows))
+        values = lengths * (slopes[:, 0] if _sides(self.family) == 2 else _lengths(slopes))
+        shares, n = sorted_in(values, self.tails.unit, _sides(self.family)), len(values)
+        self.tails = self.tails.learned(shares, np.maximum(shares, 1.0 / n) / n)
+
+    def step(self, coef: Array, share: float) -> None:
+        """Release a gradient and what its rows count."""
+        family, size = self.family, self.stand_ins.size
+        inverse = positive_inverse(self.stand_ins.curvature(coef) + self.penalty)
+        solved = float(np.sum(inverse * inverse))
+        mu = math.sqrt(share) * self.session.account.total.mu
+        self.learn_from_public(coef)
+        known = self.bounds or self.tails
+        noise = 2.0 / (mu * self.n_rows)
+        bound = choose_bound(known, size, noise, solved)
+        limited = self.bounds is not None
+        recipe = CountedRecipe(
+            self.whitener,
+            coef.reshape(-1, family.n_predictors),
+            self.slope,
+            bound.bound / family.slope_limit if limited else math.inf,
+            bound.bound,
+            self.n_rows,
+            whole_predictor=True,
+            edges=np.zeros(0) if limited else signed_edges(self.tails.unit, _sides(family)),
+            fine=self.fine,
+        )
+        released = self.session.total(recipe, share)
+        gradient, counts = released.noisy_mean[:size], released.noisy_mean[size:]
+        if not limited:
+            mark = recipe.mark * recipe.grid_unit
+            shares = octave_shares(counts / mark, _sides(family))
+            errors = np.full(shares.shape, (released.noise_sd / mark) ** 2)
+            self.tails = self.tails.learned(shares, errors)
+            bound = bound_of(self.tails, bound.bound, size, noise, solved)
+        self.steps.append(Step(released, bound))
+        seen = Observation(coef, -gradient, released.noise_sd, bound.bias, bound.kept)
+        if self.seen:
+            self.learn_curvature(self.seen[-1], seen)
+        self.seen.append(seen)
+
+    def learn_curvature(self, before: Observation, seen: Observation) -> None:
+        """See how much the gradient changed by the last move."""
+        move = seen.coef - before.coef
+        expected = self.stand_ins.curvature(seen.coef) @ move
+        signal = float(expected @ expected)
+        lost = self.stand_ins.size * (seen.noise_sd**2 + before.noise_sd**2)
+        if not signal > 0.0:
+            return
+        change = before.gradient / before.mean_kept - seen.gradient / seen.mean_kept
+        secant = Secant(move, change, max(0.0, signal - lost) / (signal + lost))
+        self.stand_ins = replace(self.stand_ins, secants=(*self.stand_ins.secants, secant))
+
+    def explain(self, coef: Array) -> Posterior:
+        """Weigh all gradients so far."""
+        return explained(self.stand_ins, self.start, self.seen, self.penalty, coef)
+
+    def next_point(self, coef: Array) -> Array:
+        """Where to take the next gradient, or, after the last, the estimate."""
+        self.posterior = self.explain(coef)
+        found, problem = self.posterior.coef, self.problem
+        if problem.l1 > 0.0:
+            found = penalised(
+                self.stand_ins,
+                self.penalty,
+                found,
+                self.whitener,
+                problem.l1,
+                fit_intercept=problem.design.fit_intercept,
+                ridge=problem.ridge,
+            )
+        if self.family.is_linear:
+            return found
+        found = largest_moved(self.stand_ins, self.seen[-1].coef, found)
+        return self.taken_back(found)
+
+    def taken_back(self, coef: Array) -> Array:
+        """Go half way back to the best gradient if the last one shows that it got worse."""
+        left = [
+            float(np.sum(told(seen, self.penalty) ** 2)) - len(coef) * seen.noise_sd**2
+            for seen in self.seen
+        ]
+        noise = len(coef) * self.seen[-1].noise_sd ** 2
+        if len(left) > 1 and left[-1] > WORSE * max(left[-2], noise):
+            return np.asarray((coef + self.seen[int(np.argmin(left))].coef) / 2.0)
+        return coef
+
+    def finished(self, coef: Array) -> Fitted:
+        """Put together what was found."""
+        final = replace(self.posterior, coef=coef)
+        inverse = positive_inverse(self.stand_ins.curvature(coef) + self.penalty)
+        meat = self.mean_square_slopes(coef)
+        own = inverse @ meat @ inverse / self.n_rows
+        k = self.family.n_predictors
+        by_row = np.einsum("ajaj->j", meat.reshape(-1, k, meat.shape[0] // k, k))
+        start_z = 0.0
+        if self.start.informed:
+            start_z = surprise(self.posterior.doubt, self.stand_ins.size)
+        return Fitted(
+            coef=self.whitener @ coef.reshape(-1, k),
+            whitened=coef,
+            whitener=self.whitener,
+            posterior=final,
+            errors=final.errors(self.seen, own),
+            look=self.look,
+            look_release=self.look_release,
+            histograms=tuple(self.histograms),
+            steps=tuple(self.steps),
+            spread=by_row / len(self.whitener),
+            start_z=start_z,
+        )
+
+    def mean_square_slopes(self, coef: Array) -> Array:
+        """
+        Mean of z z^T times squared slopes: where sampling errors come from, as counted.
+
+        Its shape is that of public residuals where there are any, and of the family otherwise; its
+        size is what rows were counted to have.
+        """
+        stand_ins, family = self.stand_ins, self.family
+        information = family.information(stand_ins.predictors(coef))
+        root = np.sqrt(self.start.dispersion)
+        expected = stand_ins.squares(information * np.outer(root, root)[None])
+        slopes, n = self.public_slopes(coef), 0
+        if slopes is not None:
+            rows, n = stand_ins.rows[: len(slopes)], len(slopes)
+            scores = (rows[:, :, None] * slopes[:, None, :]).reshape(n, -1)
+            p = rows.shape[1]
+            expected = (scores.T @ scores + p * expected) / (n + p)
+        if self.bounds is not None:
+            return expected
+        return np.asarray(expected * (self.tails.mean_square() / max(np.trace(expected), 1e-300)))
+
+
+def _sides(family: Family) -> int:
+    """Signs that influences are counted by."""
+    return 2 if family.n_predictors == 1 else 1
+
+
+def _lengths(vectors: Array) -> Array:
+    """Lengths of rows."""
+    return np.asarray(np.sqrt(np.sum(vectors**2, axis=1)))
+
+
+def _cells(family: Family) -> int:
+    """Cells that gradients carry."""
+    if math.isfinite(family.slope_limit):
+        return 0
+    return len(signed_edges(1.0, _sides(family)))

@@ -1,0 +1,186 @@
+"""From checked parameters and tables to a fitted model: what all estimators share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.checks import non_negative, positive_integer, share
+from publicmoments.families import Family
+from publicmoments.models.estimator import Fitted, Problem, fit
+from publicmoments.models.guarantee import Spendable, claim, spendable
+from publicmoments.models.inference import CoefInference
+from publicmoments.models.mismatch import warn_of_mismatch
+from publicmoments.models.parameters import check_switches
+from publicmoments.models.penalty import without_dust
+from publicmoments.models.shell import PrivateEstimator, check_public
+from publicmoments.privacy.budgets import Budget
+from publicmoments.public import PublicDesign, PublicMoments
+from publicmoments.release import NoisyGram, PrivateRows, Session, noise_source
+from publicmoments.report.card import BoundedPass, Card
+from publicmoments.tables import Table
+from publicmoments.threads import single_threaded
+
+__all__ = ["PrivateModel", "RandomState"]
+
+Array = NDArray[np.float64]
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Public side of a fit: its units, and public responses in the terms of the family."""
+
+    public: PublicMoments
+    scale: float | tuple[float, ...]
+    responses: Array | None
+
+
+class PrivateModel(CoefInference, PrivateEstimator):
+    """
+    Base of the regression models.
+
+    Subclasses read their own responses and call ``_solve``; what they share is here.
+    """
+
+    alpha: float
+    l1_ratio: float = 0.0
+    fit_intercept: bool
+    public: PublicMoments | None
+    passes: int | Literal["auto"]
+    anchor: bool
+
+    def _checked_parameters(self) -> Budget:
+        """Validate what does not depend on data; return the budget."""
+        non_negative("alpha", self.alpha)
+        share("l1_ratio", self.l1_ratio)
+        check_switches(fit_intercept=self.fit_intercept, anchor=self.anchor)
+        check_public(self.public)
+        if self.passes != "auto":
+            positive_integer("passes", self.passes, 'pass "auto" or a positive integer')
+        return self._checked_budget()
+
+    # Its matrices are small: threads of the linear algebra would mostly wait for each other.
+    @single_threaded()
+    def _solve(
+        self,
+        family: Family,
+        features: Table,
+        responses: Table,
+        known: Known,
+        privacy: Budget,
+        *,
+        target: str,
+        offset: bool = False,
+    ) -> Fitted:
+        """Spend the budget; store what every model has, and return what was found."""
+        rows = self._private_rows(features, responses, bool(self.fit_intercept))
+        design = known.public.design(fit_intercept=bool(self.fit_intercept))
+        problem = self._problem(family, design, known, offset)
+        source = noise_source(self.random_state)
+        mu = privacy.to_gdp().mu
+        bought = spendable(privacy, lambda total: problem.laws(total, rows.n_rows, mu))
+        with self._account(bought, privacy, source, target) as account:
+            found = fit(problem, Session(rows, account, source), mu)
+        self._keep_names(features)
+        self.n_iter_ = len(found.steps)
+        self.card_ = _card(found, rows, known, privacy, bought, source.private)
+        if self.anchor and not known.public.assumed:
+            warn_of_mismatch(found, design, known.public.columns)
+        return found
+
+    def _problem(self, family: Family, design: PublicDesign, known: Known, offset: bool) -> Problem:
+        """State what is to be solved."""
+        alpha, absolute = float(self.alpha), float(self.l1_ratio)
+        units = known.scale if isinstance(known.scale, tuple) else (known.scale,)
+        return Problem(
+            family=family,
+            design=design,
+            scale=known.scale,
+            offset=offset,
+            public_responses=known.responses,
+            l1=alpha * absolute / units[0],
+            ridge=alpha * (1.0 - absolute),
+            anchor=bool(self.anchor),
+            steps=None if self.passes == "auto" else int(self.passes),
+        )
+
+    def _raw_coef(self, found: Fitted, scale: float | tuple[float, ...]) -> Array:
+        """Coefficients in raw units, of shape (p, k)."""
+        if self.alpha * self.l1_ratio == 0.0:
+            return np.asarray(found.coef * np.asarray(scale))
+        whitened = found.whitened.reshape(len(found.whitener), -1)
+        return without_dust(found.whitener, whitened) * np.asarray(scale)
+
+    def _keep_errors(self, found: Fitted, scale: float | tuple[float, ...], basis: Array) -> None:
+        """
+        Store the covariances of the raw coefficients; None after selection.
+
+        They are those of ``coefficients @ basis``, one column for each class or response.
+        """
+        self.noise_covariance_ = self.sampling_covariance_ = self.bias_covariance_ = None
+        if self.alpha * self.l1_ratio > 0.0:
+            return
+        # Coefficients are flattened as (column, predictor); they are stored as (class, column).
+        scaled = basis * np.asarray(scale)[..., None]
+        matrix = np.einsum("ai,jc->caij", found.whitener, scaled)
+        matrix = matrix.reshape(len(found.whitener) * basis.shape[1], -1)
+        errors = found.errors
+        self.noise_covariance_ = matrix @ errors.noise @ matrix.T
+        self.sampling_covariance_ = matrix @ errors.sampling @ matrix.T
+        self.bias_covariance_ = matrix @ errors.bias @ matrix.T
+
+    def _split(self, solution: Array) -> tuple[Array, Array]:
+        """Coefficients of shape (k, n_features), and intercepts of shape (k,)."""
+        if not self.fit_intercept:
+            return np.ascontiguousarray(solution.T), np.zeros(solution.shape[1])
+        return np.ascontiguousarray(solution[:-1].T), solution[-1].copy()
+
+
+def _card(
+    found: Fitted,
+    rows: PrivateRows,
+    known: Known,
+    privacy: Budget,
+    bought: Spendable,
+    private: bool,
+) -> Card:
+    """Write the privacy card; everything on it is public or released."""
+    units = np.atleast_1d(np.asarray(known.scale))
+    bounds = {id(step.released): step.bound for step in found.steps}
+    passes = []
+    for released in found.releases:
+        bound = bounds.get(id(released))
+        statistic = "gradient" if bound is not None else "histogram of the response"
+        if isinstance(released, NoisyGram):
+            statistic = "second moment"
+        passes.append(
+            BoundedPass(
+                statistic=statistic,
+                mu=released.cost.mu,
+                rho=released.rho,
+                noise_sd=released.noise_sd,
+                noise_sd_grid_units=released.law.noise_sd,
+                times=1,
+                bound=released.recipe.l2_bound,
+                predicted_error=None if bound is None else float(units[0] * bound.error),
+            )
+        )
+    k = found.coef.shape[1]
+    errors = np.diag(found.errors.noise + found.errors.bias).reshape(-1, k).sum(axis=0)
+    by_response = np.sqrt(errors) * units if len(units) == k else np.sqrt([errors.sum()]) * units
+    return Card(
+        **claim(found.releases, bought, privacy, private),
+        n_rows=rows.n_rows,
+        n_features=rows.features.n_columns,
+        n_responses=len(units),
+        passes=tuple(passes),
+        public_fingerprint=None if known.public.assumed else known.public.fingerprint,
+        public_fit_z=found.look.z_score,
+        response_fit_z=found.start_z,
+        predicted_error=tuple(float(error) for error in by_response if math.isfinite(error)),
+    )

@@ -1,0 +1,102 @@
+"""What the generalised linear models share."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publicmoments.families import Family
+from publicmoments.models.fitting import Known, PrivateModel
+from publicmoments.models.shell import matched_moments
+from publicmoments.privacy.budgets import Budget
+from publicmoments.public import PublicMoments
+from publicmoments.tables import Table
+from publicmoments.warnings_ import PublicMomentsWarning
+
+__all__ = ["GLMEstimator"]
+
+Array = NDArray[np.float64]
+
+
+class GLMEstimator(PrivateModel):
+    """Base of the generalised linear models, which read their own responses and call ``_fit``."""
+
+    def _check_typical(self, name: str, none: bool) -> None:
+        """Refuse a typical offset without an intercept, which is where it goes."""
+        if not (none or self.fit_intercept):
+            raise ValueError(f"{name} needs fit_intercept=True; leave it out, or fit an intercept")
+
+    def _fit(
+        self,
+        family: Family,
+        features: Table,
+        responses: Table,
+        privacy: Budget,
+        *,
+        target: str = "",
+        classes: tuple[Any, ...] | None = None,
+        basis: Array | None = None,
+    ) -> Array:
+        """
+        Fit and store all but the coefficients, which are returned, of shape (p, k).
+
+        Covariances are stored for ``coefficients @ basis``, with one column for each class.
+        """
+        public = matched_moments(self.public, features, 1)
+        scale = _response_scale(public, family)
+        known = _public_responses(public, family, classes, scale)
+        found = self._solve(
+            family,
+            features,
+            responses,
+            Known(public, scale, known),
+            privacy,
+            target=target,
+            offset=responses.n_columns > 1,
+        )
+        k = family.n_predictors
+        self._keep_errors(found, scale, np.eye(k) if basis is None else basis)
+        return self._raw_coef(found, scale)
+
+
+def _response_scale(public: PublicMoments, family: Family) -> float:
+    """Unit of the responses: their public size where the family has no unit of its own."""
+    if public.response is None:
+        if not family.has_unit:
+            warnings.warn(
+                "the public moments say nothing of the response: assuming a root mean square of 1; "
+                "pass response=... or response_scale=... when making them",
+                PublicMomentsWarning,
+                stacklevel=5,
+            )
+        return 1.0
+    if len(public.response.scale) != 1:
+        raise ValueError(
+            f"the public moments must have one response, got {len(public.response.scale)}; make "
+            "them with the response of this model only"
+        )
+    return 1.0 if family.has_unit else float(public.response.scale[0])
+
+
+def _public_responses(
+    public: PublicMoments, family: Family, classes: tuple[Any, ...] | None, scale: float
+) -> Array | None:
+    """Responses of the public rows in the family's terms; None where there are none."""
+    if public.rows is None or public.response_rows is None:
+        return None
+    responses = np.asarray(public.response_rows, dtype=np.float64)
+    if classes is not None and all(isinstance(label, bool | int | float) for label in classes):
+        codes = np.full(responses.shape, np.nan)
+        for code, label in enumerate(classes):
+            codes[responses == float(label)] = code
+        responses = codes
+    if not family.allows(responses).all():
+        wanted = family.range if classes is None else f"among classes={classes!r}"
+        raise ValueError(
+            f"responses of the public moments must be {wanted}; labels that are not numbers are "
+            "given there by their position among the classes"
+        )
+    return responses / scale

@@ -1,1 +1,0 @@
-"""Generalised linear models: noisy gradients, and what explains them."""
