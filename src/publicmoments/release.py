@@ -34,6 +34,7 @@ from publicmoments.privacy.noise_law import (
     vector_noise_law,
 )
 from publicmoments.rows import (
+    CoarseTotalRecipe,
     CountedRecipe,
     CountRecipe,
     Factor,
@@ -358,7 +359,8 @@ def session_laws(
     laws: list[NoiseLaw | VectorNoiseLaw] = [
         gram_noise_law(gram_grid_bound(n_rows, p), p, math.sqrt(look) * total.mu)
     ]
-    laws += [vector_noise_law(1, cells[0], math.sqrt(share) * total.mu) for share in histograms]
+    marks = total_grid_bound(n_rows, CoarseTotalRecipe)
+    laws += [vector_noise_law(marks, cells[0], math.sqrt(share) * total.mu) for share in histograms]
     bound, dimension = counted.l2_bound_squared, counted.dimension
     return laws + [
         vector_noise_law(bound, dimension, math.sqrt(share) * total.mu) for share in steps

@@ -243,7 +243,8 @@ class _Pass:
         factors[:, ~np.isfinite(responses).all(axis=0)] = np.nan
         multipliers = recipe.shortened(factors, kept, rows)
         if isinstance(recipe, CountRecipe):
-            return _Found(multipliers, cells_of(factors[0], rows, recipe.edges), recipe.edges, 1)
+            cells = cells_of(factors[0], rows, recipe.edges)
+            return _Found(multipliers, cells, recipe.edges, recipe.mark)
         if isinstance(recipe, CountedRecipe):
             return _Found(multipliers, recipe.cells(factors, rows), recipe.edges, recipe.mark)
         return _Found(multipliers)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.rows.grid import EXACT_FLOAT_BITS, Block
-from publicmoments.rows.scaled import CoarseTotalRecipe, ScaledRecipe, TotalRecipe, WhitenedRows
+from publicmoments.rows.grid import Block
+from publicmoments.rows.scaled import CoarseTotalRecipe, TotalRecipe, WhitenedRows
 
 __all__ = ["CountRecipe", "CountedRecipe", "cells_of"]
 
@@ -78,42 +78,32 @@ class CountedRecipe(TotalRecipe):
 
 
 @dataclass(frozen=True, eq=False)
-class CountRecipe(ScaledRecipe):
+class CountRecipe(CoarseTotalRecipe):
     """
     Rows that do nothing but mark the cell of the first entry of their factor.
 
-    The sum is a histogram of a function of the response. The squared norm of a row is at most 1;
-    all else is as with `CountedRecipe`.
+    The sum is a histogram of a function of the response. A mark is ``l2_bound``, and the squared
+    norm of a row its square in grid units; all else is as with `CountedRecipe`.
     """
 
     edges: Array = field(kw_only=True, repr=False)
-
-    @property
-    def grid_bits(self) -> int:
-        """None: a row counts as one."""
-        return 0
-
-    @property
-    def grid_unit(self) -> float:
-        """A row."""
-        return 1.0
-
-    @property
-    def max_block_rows(self) -> int:
-        """Most rows whose count in float64 is still exact."""
-        return int(2**EXACT_FLOAT_BITS)
 
     @property
     def dimension(self) -> int:
         """One for each cell."""
         return len(self.edges)
 
+    @property
+    def mark(self) -> int:
+        """What a row adds to its cell, in grid units."""
+        return int(2**self.grid_bits)
+
     def multiplied(self, rows: WhitenedRows, responses: Array, out: Block | None = None) -> Block:
         """Write the mark of each row."""
         marks = np.empty((self.dimension, rows.z.shape[1]), rows.z.dtype) if out is None else out
         with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
             factors, _ = self.factors(self._predictor(rows.z), rows, responses)
-            write_marks(marks, cells_of(factors[0], rows, self.edges), 1)
+            write_marks(marks, cells_of(factors[0], rows, self.edges), self.mark)
         return marks
 
 
