@@ -7,7 +7,7 @@ account is charged, a noisy sum comes out.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.engines import ExactGram, ExactTotal, sum_gram, sum_total
-from publicmoments.factors import Ones
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise import (
@@ -35,7 +34,6 @@ from publicmoments.privacy.noise_law import (
 )
 from publicmoments.rows import (
     CoarseTotalRecipe,
-    CountedRecipe,
     CountRecipe,
     Factor,
     GramRecipe,
@@ -49,8 +47,8 @@ from publicmoments.rows import (
 from publicmoments.tables import Table
 
 __all__ = [
+    "CoarseTotalRecipe",
     "CountRecipe",
-    "CountedRecipe",
     "Factor",
     "GramLaw",
     "GramRecipe",
@@ -329,9 +327,10 @@ def session_laws(
     total: GDP,
     n_rows: int,
     design: tuple[int, int],
-    shares: tuple[float, tuple[float, ...], tuple[float, ...]],
-    cells: tuple[int, int],
-    fine: bool,
+    look: float,
+    histograms: Sequence[tuple[float, int]],
+    steps: Sequence[float],
+    kind: type[TotalRecipe],
 ) -> list[NoiseLaw | VectorNoiseLaw]:
     """
     Noise laws of a second moment, of histograms and of gradients.
@@ -344,27 +343,26 @@ def session_laws(
         Private rows.
     design : tuple of int
         Columns of the design, and predictors.
-    shares : tuple
-        Shares of the squared budget: of the moment, of each histogram, of each gradient.
-    cells : tuple of int
-        Cells of a histogram, and of the counts that a gradient carries.
-    fine : bool
-        Grid of the gradients; see `CountedRecipe`.
+    look : float
+        Share of the squared budget for the moment.
+    histograms : sequence of (float, int)
+        Share and cells of each histogram.
+    steps : sequence of float
+        Share of each gradient.
+    kind : type
+        Of the gradients' recipes.
     """
-    (p, k), (look, histograms, steps) = design, shares
-    nothing = np.zeros((p, k))
-    counted = CountedRecipe(
-        np.eye(p), nothing, Ones(), math.inf, 1.0, n_rows, edges=np.ones(cells[1]), fine=fine
-    )
+    p, k = design
+    mark, gradient = total_grid_bound(n_rows, CoarseTotalRecipe), total_grid_bound(n_rows, kind)
+
+    def mu(share: float) -> float:
+        return math.sqrt(share) * total.mu
+
     laws: list[NoiseLaw | VectorNoiseLaw] = [
-        gram_noise_law(gram_grid_bound(n_rows, p), p, math.sqrt(look) * total.mu)
+        gram_noise_law(gram_grid_bound(n_rows, p), p, mu(look))
     ]
-    marks = total_grid_bound(n_rows, CoarseTotalRecipe)
-    laws += [vector_noise_law(marks, cells[0], math.sqrt(share) * total.mu) for share in histograms]
-    bound, dimension = counted.l2_bound_squared, counted.dimension
-    return laws + [
-        vector_noise_law(bound, dimension, math.sqrt(share) * total.mu) for share in steps
-    ]
+    laws += [vector_noise_law(-(-mark // 2), cells, mu(share)) for share, cells in histograms]
+    return laws + [vector_noise_law(gradient, p * k, mu(share)) for share in steps]
 
 
 def private_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from publicmoments.engines import numpy_engine
 from publicmoments.engines.fused import fused_bound
 from publicmoments.rows import (
-    CountedRecipe,
     CountRecipe,
     PrivateRows,
     Recipe,
     RowRecipe,
     ScaledRecipe,
     WhitenedRows,
-    cells_of,
     shortened,
 )
 from publicmoments.tables import as_responses, as_table, device_array, no_columns, to_host
@@ -75,16 +73,6 @@ def add_up(rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> NDArra
         return _Pass(rows, recipe, kind).total()
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """What the host says of a block: multipliers, and the cells of rows that count themselves."""
-
-    multipliers: NDArray[np.float64]
-    cells: NDArray[np.int64] | None = None
-    edges: NDArray[np.float64] | tuple[()] = ()
-    mark: int = 0
-
-
 class _Pass:
     """One pass over the rows of a device."""
 
@@ -96,6 +84,8 @@ class _Pass:
         self.xp, self.device = array_namespace(self.table), device(self.table)
         self.responses = device_array(rows.responses)
         self.most = recipe.l2_bound_squared * (1.0 - CERTAINTY)
+        if isinstance(recipe, CountRecipe):
+            self.most = recipe.mark**2 * (1.0 + CERTAINTY)
         self.fused = None
         if isinstance(recipe, RowRecipe):
             self.fused = fused_bound(self.table, recipe, self.most, LONGEST**2)
@@ -210,28 +200,27 @@ class _Pass:
         return mixed, whole
 
     def scaled_rows(self, mixed: Any, start: int, stop: int) -> tuple[Any, Any]:
-        """The same for rows times a factor, and what they carry besides."""
+        """The same for rows times a factor, or for marks."""
         xp, recipe = self.xp, self.recipe
         assert isinstance(recipe, ScaledRecipe), "other recipes have no factors"
         p, k = recipe.coef.shape
         z = mixed[:, :p]
         length = xp.linalg.vector_norm(z, axis=1)
-        found = self.factors(to_host(mixed[:, p : p + k]), to_host(length), start, stop)
-        parts = []
-        if not isinstance(recipe, CountRecipe):
-            products = z[:, :, None] * self.here(found.multipliers.T)[:, None, :]
-            parts.append(xp.reshape(products, (self.block_rows, p * k)))
-        if found.cells is not None:
-            cells = xp.asarray(found.cells, device=self.device)
-            places = xp.arange(len(found.edges), device=self.device)
-            marks = xp.astype(cells[:, None] == places[None, :], xp.float64) * float(found.mark)
-            parts.append(marks)
-        return xp.concat(parts, axis=1) if len(parts) > 1 else parts[0], length * length
+        host = self.on_host_factors(to_host(mixed[:, p : p + k]), to_host(length), start, stop)
+        if isinstance(recipe, CountRecipe):
+            cells = xp.asarray(host, device=self.device)
+            places = xp.arange(len(recipe.edges), device=self.device)
+            marks = xp.astype(cells[:, None] == places[None, :], xp.float64) * float(recipe.mark)
+            # Rows without a number are left to the host, as enormous ones are.
+            numberless = xp.where(cells < -1, xp.full_like(length, math.nan), length)
+            return marks, numberless * numberless
+        products = z[:, :, None] * self.here(host)[:, None, :]
+        return xp.reshape(products, (self.block_rows, p * k)), length * length
 
-    def factors(
+    def on_host_factors(
         self, predictor: NDArray[np.float64], length: NDArray[np.float64], start: int, stop: int
-    ) -> _Found:
-        """What rows are multiplied by and where they count, worked out on the host."""
+    ) -> NDArray[Any]:
+        """What rows are multiplied by, of shape (rows, k), or the cells that they count in."""
         recipe = self.recipe
         assert isinstance(recipe, ScaledRecipe), "other recipes have no factors"
         responses = np.zeros((self.rows.n_responses, self.block_rows))
@@ -241,13 +230,10 @@ class _Pass:
         factors, kept = recipe.factors(np.array(predictor.T), rows, responses)
         # A factor may be a number where a response is none, as that of a missing label is.
         factors[:, ~np.isfinite(responses).all(axis=0)] = np.nan
-        multipliers = recipe.shortened(factors, kept, rows)
         if isinstance(recipe, CountRecipe):
-            cells = cells_of(factors[0], rows, recipe.edges)
-            return _Found(multipliers, cells, recipe.edges, recipe.mark)
-        if isinstance(recipe, CountedRecipe):
-            return _Found(multipliers, recipe.cells(factors, rows), recipe.edges, recipe.mark)
-        return _Found(multipliers)
+            numbers = np.isfinite(responses).all(axis=0)
+            return np.where(numbers, recipe.cells(factors, rows), -2)
+        return recipe.shortened(factors, kept, rows).T
 
     def reduced(self, bounded: Any) -> list[Any]:
         """What a block adds to the sum, in strips."""

@@ -95,18 +95,10 @@ def choose_bound(
     """
     best: Bound | None = None
     for bound in known.bounds():
-        found = bound_of(known, float(bound), size, noise_per_bound, solved)
-        if best is None or found.error < best.error:
-            best = found
+        kept = known.inside(bound) if isinstance(known, Tails) else known.kept(bound)
+        bias = known.bias(float(bound)) / math.sqrt(size)
+        spread = math.hypot(noise_per_bound * float(bound), bias) / float(np.mean(kept))
+        if best is None or spread * math.sqrt(solved / size) < best.error:
+            best = Bound(float(bound), bias, kept, spread * math.sqrt(solved / size))
     assert best is not None, "there are bounds to choose from"
     return best
-
-
-def bound_of(
-    known: Tails | LengthBounds, bound: float, size: int, noise_per_bound: float, solved: float
-) -> Bound:
-    """Say what is expected of a bound."""
-    kept = known.inside(bound) if isinstance(known, Tails) else known.kept(bound)
-    bias = known.bias(bound) / math.sqrt(size)
-    error = math.hypot(noise_per_bound * bound, bias) / float(np.mean(kept))
-    return Bound(bound, bias, kept, error * math.sqrt(solved / size))

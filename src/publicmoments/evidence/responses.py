@@ -19,7 +19,10 @@ Array = NDArray[np.float64]
 SIGNIFICANT = 4.0
 """Standard errors from which a count is taken to be one."""
 
-PSEUDO_ROWS = 1_000
+LEAST_SEEN = 0.5
+"""A histogram that shows fewer of the responses than this says nothing."""
+
+PSEUDO_ROWS, RAREST = 1_000, 0.01
 """A histogram is turned into so many responses; a class is never rarer than one in a hundred."""
 
 
@@ -69,12 +72,16 @@ class Histogram:
                 middles = np.rint(middles)
             shares = np.where(noisy_shares > SIGNIFICANT * noise_sd, noisy_shares, 0.0)
         total = float(shares.sum())
-        even = np.full(len(shares), 1.0 / len(shares))
-        shares = shares / total if total > 0.0 else even
         if math.isfinite(family.slope_limit):
-            shares = np.maximum(shares, 0.01)
-            shares = shares / shares.sum()
-        return cls(middles, shares)
+            shares = np.maximum(shares / max(total, 1e-300), RAREST)
+            return cls(middles, shares / shares.sum())
+        if total < LEAST_SEEN:
+            # Too little budget to tell: responses of the public size, on both sides where allowed.
+            allowed = np.array([-1.0, 0.0, 1.0, 2.0])
+            allowed = allowed[family.allows(allowed)]
+            middles = allowed[(allowed != 0.0) | (allowed.min() == 0.0)]
+            return cls(middles, np.full(len(middles), 1.0 / len(middles)))
+        return cls(middles, shares / total)
 
     def constants(self, family: Family) -> Array:
         """Linear predictors of the constant model, of shape (k,)."""

@@ -9,14 +9,14 @@ import numpy as np
 
 __all__ = ["Schedule", "schedule"]
 
-LOOK, RESPONSES = 0.1, 0.03
-"""Shares of the squared budget for the second moment, and for a histogram of responses where
-nothing public is known of them."""
+LOOK, RESPONSES, COUNTS = 0.1, 0.03, 0.1
+"""Shares of the squared budget for the second moment, for a histogram of responses where nothing
+public is known of them, and for counts of influences."""
 
 GROWTH = 1.6
 """Each gradient has this much more of it than the one before."""
 
-STEPS, STEPS_OF_CURVED, STEPS_UNINFORMED = 4, 6, 7
+STEPS, STEPS_OF_CURVED, STEPS_UNINFORMED = 4, 6, 8
 """Gradients with a public fit to start from, of linear regression and of others; and without."""
 
 STEPS_PER_DECADE, ROOM = 3.5, 3.0
@@ -26,21 +26,23 @@ much further to fall."""
 
 @dataclass(frozen=True)
 class Schedule:
-    """Shares of the squared budget: of the look, of the responses, of each gradient."""
+    """Shares of the squared budget: of the look, the responses, each count and each gradient."""
 
     look: float
     responses: float
+    counts: float
     steps: tuple[float, ...]
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """All of them, but those of what is not released."""
-        first = (self.look, self.responses) if self.responses else (self.look,)
-        return (*first, *self.steps)
 
 
 def schedule(
-    mu: float, n_rows: int, p: int, *, informed: bool, curved: bool, steps: int | None = None
+    mu: float,
+    n_rows: int,
+    p: int,
+    *,
+    informed: bool,
+    curved: bool,
+    counted: bool,
+    steps: int | None = None,
 ) -> Schedule:
     """
     Split a budget.
@@ -55,6 +57,8 @@ def schedule(
         Whether public responses are known.
     curved : bool
         Whether curvature depends on the coefficients.
+    counted : bool
+        Whether influences are counted before each gradient.
     steps : int, optional
         Gradients that the user insists on.
 
@@ -64,7 +68,7 @@ def schedule(
 
     Examples
     --------
-    >>> schedule(1.0, 10_000, 10, informed=True, curved=False).steps[:2]
+    >>> schedule(1.0, 10_000, 10, informed=True, curved=False, counted=False).steps[:2]
     (0.0971..., 0.1554...)
     """
     if steps is None:
@@ -73,5 +77,6 @@ def schedule(
         steps += round(STEPS_PER_DECADE * max(decades, 0.0))
     responses = 0.0 if informed else RESPONSES
     growing = GROWTH ** np.arange(steps)
-    left = 1.0 - LOOK - responses
-    return Schedule(LOOK, responses, tuple(float(s) for s in growing / growing.sum() * left))
+    counts = COUNTS if counted else 0.0
+    shares = growing / growing.sum() * (1.0 - LOOK - responses - counts)
+    return Schedule(LOOK, responses, counts / steps, tuple(float(share) for share in shares))

@@ -13,8 +13,8 @@ __all__ = ["Tails", "normal_quantiles", "octave_shares", "signed_edges", "sorted
 
 Array = NDArray[np.float64]
 
-FIRST_OCTAVE, OCTAVES = -5, 18
-"""Cells are octaves of the size of an influence, from 2^-5 of its typical size on."""
+FIRST_OCTAVE, OCTAVES = -14, 21
+"""Cells are octaves of the size of an influence, from 2^-14 of its size at the start to 2^6."""
 
 TAIL = 3.0
 """Beyond what can be seen, the share of rows above a size falls with its third power: the least
@@ -88,7 +88,7 @@ class Tails:
 
     def bounds(self) -> Array:
         """Bounds to choose from, in steps of a quarter octave."""
-        return np.asarray(self.unit * 2.0 ** np.arange(FIRST_OCTAVE, OCTAVES, 0.25))
+        return np.asarray(self.unit * 2.0 ** np.arange(FIRST_OCTAVE, 14.0, 0.25))
 
     def _sides(self) -> list[_Side]:
         """Each side by itself."""

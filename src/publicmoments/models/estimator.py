@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.evidence.bounds import Bound, LengthBounds, bound_of, choose_bound
+from publicmoments.evidence.bounds import Bound, LengthBounds, choose_bound
 from publicmoments.evidence.look import Look, look_radius, looked
 from publicmoments.evidence.matrices import positive_inverse
 from publicmoments.evidence.posterior import (
@@ -38,12 +38,13 @@ from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.noise_law import NoiseLaw, VectorNoiseLaw
 from publicmoments.public import PublicDesign
 from publicmoments.release import (
-    CountedRecipe,
+    CoarseTotalRecipe,
     CountRecipe,
     GramRecipe,
     NoisyGram,
     NoisyTotal,
     Session,
+    TotalRecipe,
     session_laws,
 )
 
@@ -115,28 +116,44 @@ class Problem:
             self.design.n_columns,
             informed=self.by_rows or self.by_moments,
             curved=not self.family.is_linear,
+            counted=self.counted,
             steps=self.steps,
         )
 
     def laws(self, total: GDP, n_rows: int, mu: float) -> list[NoiseLaw | VectorNoiseLaw]:
         """Noise laws of a fit whose schedule is made for ``mu``."""
-        plan = self.schedule(mu, n_rows)
-        family = self.family
-        histograms = (plan.responses / family.n_responses,) * family.n_responses
+        plan, family = self.schedule(mu, n_rows), self.family
+        q, histograms = family.n_responses, []
+        if plan.responses:
+            histograms += [(plan.responses / q, len(response_edges(family.alone)))] * q
+        if self.counted:
+            histograms += [(plan.counts, len(signed_edges(1.0, _sides(family))))] * len(plan.steps)
         return session_laws(
             total,
             n_rows,
             (self.design.n_columns, family.n_predictors),
-            (plan.look, histograms if plan.responses else (), plan.steps),
-            (len(response_edges(family.alone)), _cells(family)),
-            fine=mu * math.sqrt(n_rows) > FINE_BUDGET,
+            plan.look,
+            histograms,
+            plan.steps,
+            self.recipe(mu, n_rows),
         )
+
+    @property
+    def counted(self) -> bool:
+        """Whether influences are counted: unless slopes are bounded anyway."""
+        return not math.isfinite(self.family.slope_limit)
+
+    def recipe(self, mu: float, n_rows: int) -> type[TotalRecipe]:
+        """Grid of the gradients: a fine one where rounding on the coarse one could be seen."""
+        fine = mu * math.sqrt(n_rows) > FINE_BUDGET
+        return TotalRecipe if fine else CoarseTotalRecipe
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A released gradient, with its bound and what was expected of it."""
+    """A released gradient, its bound and what was expected of it, and the counts before it."""
 
+    counts: NoisyTotal | None
     released: NoisyTotal
     bound: Bound
 
@@ -187,7 +204,8 @@ class Fitted:
     @property
     def releases(self) -> tuple[NoisyGram | NoisyTotal, ...]:
         """Everything that was released, in order."""
-        return (self.look_release, *self.histograms, *(step.released for step in self.steps))
+        steps = [one for step in self.steps for one in (step.counts, step.released) if one]
+        return (self.look_release, *self.histograms, *steps)
 
 
 def fit(problem: Problem, session: Session, mu: float) -> Fitted:
@@ -210,7 +228,7 @@ def fit(problem: Problem, session: Session, mu: float) -> Fitted:
     Notes
     -----
     **Releases.** A noisy second moment, noisy histograms of the responses where nothing public is
-    known of them, a noisy gradient with counts a step, and what follows from these.
+    known of them, noisy counts and a noisy gradient a step, and what follows from these.
 
     **Guarantee.** That of the session: all of it composes to at most the account's total.
 
@@ -227,7 +245,7 @@ class _Fit:
         self.problem, self.session, self.family = problem, session, problem.family
         self.n_rows = session.rows.n_rows
         self.plan = problem.schedule(mu, self.n_rows)
-        self.fine = mu * math.sqrt(self.n_rows) > FINE_BUDGET
+        self.recipe = problem.recipe(mu, self.n_rows)
         self.slope = Slope(self.family, problem.scale, problem.offset)
         self.histograms: list[NoisyTotal] = []
         self.steps: list[Step] = []
@@ -342,7 +360,7 @@ class _Fit:
     def learn_from_public(self, coef: Array) -> None:
         """Weigh in the sizes of public influences."""
         slopes = self.public_slopes(coef)
-        if slopes is None:
+        if slopes is None or not self.problem.counted:
             return
         assert self.public_rows is not None
         lengths = np.sqrt(np.einsum("ij,ij->i", self.public_rows, self.public_rows))
@@ -350,38 +368,47 @@ class _Fit:
         shares, n = sorted_in(values, self.tails.unit, _sides(self.family)), len(values)
         self.tails = self.tails.learned(shares, np.maximum(shares, 1.0 / n) / n)
 
+    def count(self, coef: Array) -> NoisyTotal | None:
+        """Count how many rows have influences of which size, where these have no limit."""
+        self.learn_from_public(coef)
+        if not self.problem.counted:
+            return None
+        sides, k = _sides(self.family), self.family.n_predictors
+        recipe = CountRecipe(
+            self.whitener,
+            coef.reshape(-1, k),
+            self.slope,
+            math.inf,
+            1.0,
+            self.n_rows,
+            whole_predictor=True,
+            edges=signed_edges(self.tails.unit, sides),
+            influence=True,
+        )
+        released = self.session.total(recipe, self.plan.counts)
+        shares = octave_shares(released.noisy_mean, sides)
+        self.tails = self.tails.learned(shares, np.full(shares.shape, released.noise_sd**2))
+        return released
+
     def step(self, coef: Array, share: float) -> None:
-        """Release a gradient and what its rows count."""
+        """Release a gradient with the bound that is best by what is known of influences."""
         family, size = self.family, self.stand_ins.size
         inverse = positive_inverse(self.stand_ins.curvature(coef) + self.penalty)
-        solved = float(np.sum(inverse * inverse))
-        mu = math.sqrt(share) * self.session.account.total.mu
-        self.learn_from_public(coef)
-        known = self.bounds or self.tails
-        noise = 2.0 / (mu * self.n_rows)
-        bound = choose_bound(known, size, noise, solved)
-        limited = self.bounds is not None
-        recipe = CountedRecipe(
+        noise = 2.0 / (math.sqrt(share) * self.session.account.total.mu * self.n_rows)
+        counts = self.count(coef)
+        bound = choose_bound(self.bounds or self.tails, size, noise, float(np.sum(inverse**2)))
+        recipe = self.recipe(
             self.whitener,
             coef.reshape(-1, family.n_predictors),
             self.slope,
-            bound.bound / family.slope_limit if limited else math.inf,
+            math.inf if self.problem.counted else bound.bound / family.slope_limit,
             bound.bound,
             self.n_rows,
             whole_predictor=True,
-            edges=np.zeros(0) if limited else signed_edges(self.tails.unit, _sides(family)),
-            fine=self.fine,
         )
         released = self.session.total(recipe, share)
-        gradient, counts = released.noisy_mean[:size], released.noisy_mean[size:]
-        if not limited:
-            mark = recipe.mark * recipe.grid_unit
-            shares = octave_shares(counts / mark, _sides(family))
-            errors = np.full(shares.shape, (released.noise_sd / mark) ** 2)
-            self.tails = self.tails.learned(shares, errors)
-            bound = bound_of(self.tails, bound.bound, size, noise, solved)
-        self.steps.append(Step(released, bound))
-        seen = Observation(coef, -gradient, released.noise_sd, bound.bias, bound.kept)
+        self.steps.append(Step(counts, released, bound))
+        seen = Observation(coef, -released.noisy_mean, released.noise_sd, bound.bias, bound.kept)
         if self.seen:
             self.learn_curvature(self.seen[-1], seen)
         self.seen.append(seen)
@@ -487,10 +514,3 @@ def _sides(family: Family) -> int:
 def _lengths(vectors: Array) -> Array:
     """Lengths of rows."""
     return np.asarray(np.sqrt(np.sum(vectors**2, axis=1)))
-
-
-def _cells(family: Family) -> int:
-    """Cells that gradients carry."""
-    if math.isfinite(family.slope_limit):
-        return 0
-    return len(signed_edges(1.0, _sides(family)))

@@ -155,7 +155,7 @@ def _card(
     passes = []
     for released in found.releases:
         bound = bounds.get(id(released))
-        statistic = "gradient" if bound is not None else "histogram of the response"
+        statistic = "gradient" if bound is not None else "histogram"
         if isinstance(released, NoisyGram):
             statistic = "second moment"
         passes.append(

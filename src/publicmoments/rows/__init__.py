@@ -1,6 +1,6 @@
 """One block of private rows in, bounded integer rows out: whiten, bound, grid."""
 
-from publicmoments.rows.counted import CountedRecipe, CountRecipe, cells_of
+from publicmoments.rows.counted import CountRecipe
 from publicmoments.rows.grid import (
     Block,
     finest_grid,
@@ -24,7 +24,6 @@ __all__ = [
     "Block",
     "CoarseTotalRecipe",
     "CountRecipe",
-    "CountedRecipe",
     "Factor",
     "GramRecipe",
     "InvalidRows",
@@ -34,7 +33,6 @@ __all__ = [
     "ScaledRecipe",
     "TotalRecipe",
     "WhitenedRows",
-    "cells_of",
     "finest_grid",
     "largest_entry",
     "largest_square",

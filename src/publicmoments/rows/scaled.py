@@ -101,9 +101,8 @@ class ScaledRecipe(ABC):
     **Assumes.** Checked here: bounds are positive, shapes agree, arrays are finite. Owed by the
     caller: every number here is public or the output of a paid release.
 
-    **Guarantee.** The squared norm of every integer row is at most `l2_bound_squared`, the
-    square of ``l2_bound`` in grid units unless rows carry counts: noise for it is noise for the
-    integers, exactly.
+    **Guarantee.** The squared norm of every integer row is at most `l2_bound_squared`, which is the
+    square of ``l2_bound`` in grid units: noise for ``l2_bound`` is noise for the integers, exactly.
 
     **Why.** Rows are shortened to l2_bound less what rounding can add, a few millionths of it, so
     that none needs a second look, and `on_grid` enforces the bound on the integers whatever
@@ -160,14 +159,9 @@ class ScaledRecipe(ABC):
         return self.l2_bound / 2.0**self.grid_bits
 
     @property
-    def vector_bound_squared(self) -> int:
-        """Integer bound on the squared norm of a row times its factor."""
-        return int(4**self.grid_bits)
-
-    @property
     def l2_bound_squared(self) -> int:
-        """Integer bound on the squared norm of an integer row, with all that it carries."""
-        return self.vector_bound_squared
+        """Integer bound on the squared norm of an integer row."""
+        return int(4**self.grid_bits)
 
     @cached_property
     def dtype(self) -> Any:
@@ -178,8 +172,8 @@ class ScaledRecipe(ABC):
     @cached_property
     def _most(self) -> float:
         """Length within the bound, in grid units, despite two errors of single precision."""
-        squared = self.vector_bound_squared
-        doubt = squared - certain_square(squared, self.coef.size, self.dtype)
+        squared = self.l2_bound_squared
+        doubt = squared - certain_square(squared, self.dimension, self.dtype)
         return math.sqrt(squared - 2.0 * doubt)
 
     @cached_property
@@ -226,15 +220,8 @@ class ScaledRecipe(ABC):
             scaled = self.shortened(factors, kept, rows).astype(self.dtype, copy=False)
             products = np.empty((self.dimension, z.shape[1]), z.dtype) if out is None else out
             shape = (*self.coef.shape, z.shape[1])
-            vectors = products[: self.coef.size]
-            np.multiply(z[:, None, :], scaled[None, :, :], out=vectors.reshape(shape))
-            on_grid(vectors, self.vector_bound_squared)
-            self._carry(products[self.coef.size :], factors, rows)
-            return products
-
-    def _carry(self, out: Block, factors: Array, rows: WhitenedRows) -> None:
-        """Write what a row carries besides: nothing, unless a recipe says otherwise."""
-        assert not len(out)
+            np.multiply(z[:, None, :], scaled[None, :, :], out=products.reshape(shape))
+            return on_grid(products, self.l2_bound_squared)
 
     def _predictor(self, z: Block) -> Array:
         """Linear predictors of whitened rows, of shape (k, rows)."""
@@ -274,7 +261,7 @@ class ScaledRecipe(ABC):
         largest = np.abs(factors).max(axis=0)
         directions = factors / largest
         size = np.sqrt(np.einsum("ij,ij->j", directions, directions)) * rows.length
-        most = self._most - rounding_reach(self.coef.size)
+        most = self._most - rounding_reach(self.dimension)
         directions *= np.minimum(largest * (kept / self.grid_unit), most / size)
         return np.asarray(directions)
 
