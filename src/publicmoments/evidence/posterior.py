@@ -54,6 +54,8 @@ class Observation:
         What the bound is taken to have moved an entry by.
     kept : float or ndarray of shape (m,)
         Share of the curvature that the bound leaves, of all stand-ins or of each.
+    cut : ndarray of shape (p k,)
+        What the bound takes from public rows: the direction of a bias, where anything tells it.
     """
 
     coef: Array = field(repr=False)
@@ -61,6 +63,7 @@ class Observation:
     noise_sd: float
     bias: float
     kept: float | Array = field(repr=False)
+    cut: Array = field(repr=False)
 
     @property
     def mean_kept(self) -> float:
@@ -136,19 +139,22 @@ class Posterior:
         Notes
         -----
         The estimate is linear in what was released. Noise is independent from release to release.
-        What bounds cut off is not: it adds up. The start errs by its discounted covariance, and as
-        far as it is believed the private rows are not.
+        What bounds cut off is not: it adds up, in the direction that public rows show and, as they
+        are few, in all directions a little. The start errs by its discounted covariance, and as far
+        as it is believed the private rows are not.
         """
         size = len(self.coef)
         noise, cut = np.zeros((size, size)), np.zeros((size, size))
+        moved = np.zeros(size)
         for gain, seen in zip(self.gains, observations, strict=True):
             noise += seen.noise_sd**2 * gain @ gain.T
             cut += seen.bias * gain
+            moved += gain @ seen.cut
         inverse = positive_inverse(self.precision)
         started = inverse @ self.prior
         learned = np.eye(size) - started
         rest = started @ inverse + learned @ own_sampling @ learned.T
-        return ErrorParts(noise, (rest + rest.T) / 2, cut @ cut.T)
+        return ErrorParts(noise, (rest + rest.T) / 2, cut @ cut.T + np.outer(moved, moved))
 
 
 def explained(

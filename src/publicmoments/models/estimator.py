@@ -363,10 +363,20 @@ class _Fit:
         if slopes is None or not self.problem.counted:
             return
         assert self.public_rows is not None
-        lengths = np.sqrt(np.einsum("ij,ij->i", self.public_rows, self.public_rows))
+        lengths = _lengths(self.public_rows)
         values = lengths * (slopes[:, 0] if _sides(self.family) == 2 else _lengths(slopes))
         shares, n = sorted_in(values, self.tails.unit, _sides(self.family)), len(values)
         self.tails = self.tails.learned(shares, np.maximum(shares, 1.0 / n) / n)
+
+    def public_cut(self, coef: Array, recipe: TotalRecipe) -> Array:
+        """Return what a bound takes from the mean gradient of public rows; zeros without them."""
+        slopes, rows = self.public_slopes(coef), self.public_rows
+        if slopes is None or rows is None:
+            return np.zeros(len(coef))
+        lengths = _lengths(rows)
+        kept = np.minimum(1.0, recipe.radius / np.maximum(lengths, 1e-300))
+        kept = np.minimum(kept, recipe.l2_bound / np.maximum(lengths * _lengths(slopes), 1e-300))
+        return np.asarray((rows.T @ (slopes * (1.0 - kept)[:, None]) / len(rows)).ravel())
 
     def count(self, coef: Array) -> NoisyTotal | None:
         """Count how many rows have influences of which size, where these have no limit."""
@@ -408,7 +418,14 @@ class _Fit:
         )
         released = self.session.total(recipe, share)
         self.steps.append(Step(counts, released, bound))
-        seen = Observation(coef, -released.noisy_mean, released.noise_sd, bound.bias, bound.kept)
+        seen = Observation(
+            coef,
+            -released.noisy_mean,
+            released.noise_sd,
+            bound.bias,
+            bound.kept,
+            self.public_cut(coef, recipe),
+        )
         if self.seen:
             self.learn_curvature(self.seen[-1], seen)
         self.seen.append(seen)
