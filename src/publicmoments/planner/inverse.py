@@ -68,7 +68,7 @@ def smallest_budget(
     >>> 0.01 < budget.mu < 10.0
     True
     """
-    question, n_rows = Question.checked(public, **options), checked_rows(n_rows)
+    question, n_rows = Question.checked(public, options), checked_rows(n_rows)
     wanted = positive("error", error)
     with progress_bar("searching", (STEPS + 2) * question.fits) as advance:
         errors = _errors(question, metric, advance)
@@ -119,7 +119,7 @@ def smallest_n(
     >>> 100 < n < 10_000
     True
     """
-    question, mu = Question.checked(public, **options), checked_budget(privacy).to_gdp().mu
+    question, mu = Question.checked(public, options), checked_budget(privacy).to_gdp().mu
     wanted = positive("error", error)
     with progress_bar("searching", (STEPS + 2) * question.fits) as advance:
         errors = _errors(question, metric, advance)
@@ -142,7 +142,7 @@ def _errors(
 
     def expected(mu: float, n_rows: int) -> float:
         (outcome,) = question.rehearsed([mu], n_rows, advance).outcomes
-        accuracy = question.accuracy(outcome.population)
+        accuracy = outcome.accuracy
         return accuracy.prediction_error if metric == "prediction" else accuracy.error
 
     return expected

@@ -7,8 +7,14 @@ from collections.abc import Sequence
 from publicmoments.models.parameters import checked_budget
 from publicmoments.paper.theory import is_robust
 from publicmoments.planner.fits import Model
-from publicmoments.planner.forecasts import Forecast, Plan, Ranges
-from publicmoments.planner.question import REHEARSALS, Question, checked_rows, progress_bar
+from publicmoments.planner.forecasts import Forecast, Plan
+from publicmoments.planner.question import (
+    REHEARSALS,
+    Options,
+    Question,
+    checked_rows,
+    progress_bar,
+)
 from publicmoments.planner.rehearsal import Outcome
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
@@ -103,67 +109,53 @@ def plan(
     >>> bool(p.forecasts[1].prediction_error < 1.5 * p.non_private.prediction_error)
     True
     """
-    question = Question.checked(
-        public,
-        n_features=n_features,
-        model=model,
-        alpha=alpha,
-        fit_intercept=fit_intercept,
-        r2=r2,
-        residual_sd=residual_sd,
-        predictor_sd=predictor_sd,
-        response_mean=response_mean,
-        kurtosis=kurtosis,
-        exposure=exposure,
-        rehearsals=rehearsals,
-        random_state=random_state,
-    )
-    n_rows = checked_rows(n_rows)
+    options: Options = {
+        "n_features": n_features,
+        "model": model,
+        "alpha": alpha,
+        "fit_intercept": fit_intercept,
+        "r2": r2,
+        "residual_sd": residual_sd,
+        "predictor_sd": predictor_sd,
+        "response_mean": response_mean,
+        "kurtosis": kurtosis,
+        "exposure": exposure,
+        "rehearsals": rehearsals,
+        "random_state": random_state,
+    }
+    question, n_rows = Question.checked(public, options), checked_rows(n_rows)
     budgets = _sorted_budgets(privacy)
     mus = [budget.to_gdp().mu for budget in budgets]
     with progress_bar("planning", len(mus) * question.fits) as advance:
         rehearsal = question.rehearsed(mus, n_rows, advance)
-    forecasts = []
-    for budget, mu, outcome in zip(budgets, mus, rehearsal.outcomes, strict=True):
-        condition = question.condition(mu, n_rows)
-        accuracy = question.accuracy(outcome.population)
-        distance, prediction_distance = outcome.plain.sizes
-        forecasts.append(
-            Forecast(
-                accuracy.error,
-                accuracy.prediction_error,
-                accuracy.half_widths,
-                privacy=budget,
-                mu=mu,
-                distance=distance,
-                prediction_distance=prediction_distance,
-                ranges=_ranges(outcome),
-                radius=outcome.radius,
-                condition=condition,
-                robust=None if condition is None else is_robust(condition),
-            )
-        )
+    told = zip(budgets, mus, rehearsal.outcomes, strict=True)
     return Plan(
         n_rows=n_rows,
         model=model,
-        forecasts=tuple(forecasts),
-        non_private=question.accuracy(rehearsal.plain),
-        public_only=None if rehearsal.public is None else question.accuracy(rehearsal.public),
+        forecasts=tuple(
+            _forecast(budget, mu, outcome, question.condition(mu, n_rows))
+            for budget, mu, outcome in told
+        ),
+        non_private=rehearsal.non_private,
+        public_only=rehearsal.public_only,
         columns=question.columns,
         rehearsals=question.rehearsals,
     )
 
 
-def _ranges(outcome: Outcome) -> Ranges:
-    """Put spreads about the errors that are expected."""
-    ends: list[tuple[float, float]] = []
-    for level, spread in (
-        (outcome.population, outcome.population_spread),
-        (outcome.plain, outcome.plain_spread),
-    ):
-        for size, (low, high) in zip(level.sizes, (spread.length, spread.prediction), strict=True):
-            ends.append((low * size, high * size))
-    return Ranges(*ends)
+def _forecast(budget: Budget, mu: float, outcome: Outcome, condition: float | None) -> Forecast:
+    """Put together what is told of one budget."""
+    return Forecast(
+        **vars(outcome.accuracy),
+        privacy=budget,
+        mu=mu,
+        distance=outcome.distance,
+        prediction_distance=outcome.prediction_distance,
+        ranges=outcome.ranges,
+        bound=outcome.bound,
+        condition=condition,
+        robust=None if condition is None else is_robust(condition),
+    )
 
 
 def _sorted_budgets(privacy: object) -> list[Budget]:
