@@ -79,10 +79,9 @@ class Task:
         if self.model == "poisson":
             exposure = None if self.exposure == 1.0 else np.full(len(y), self.exposure)
             model: Any = PoissonRegressor(**stated).fit(X, y, exposure=exposure)
-        elif self.model == "logistic":
-            model = LogisticRegression(classes=(0, 1), **stated).fit(X, y)
         else:
-            model = Ridge(**stated).fit(X, y)
+            model = LogisticRegression(**stated) if self.model == "logistic" else Ridge(**stated)
+            model.fit(X, y)
         last: Any = model.card_.passes[-1]
         bound = getattr(last, "x_radius", getattr(last, "radius", float("nan")))
         coef = np.ravel(model.coef_)

@@ -141,9 +141,8 @@ def _errors(
         raise ValueError(f'metric must be "prediction" or "coef", got metric={metric!r}')
 
     def expected(mu: float, n_rows: int) -> float:
-        (outcome,) = question.rehearsed([mu], n_rows, advance).outcomes
-        accuracy = outcome.accuracy
-        return accuracy.prediction_error if metric == "prediction" else accuracy.error
+        forecast = question.rehearsed([GDP(mu)], n_rows, advance).forecasts[0]
+        return forecast.prediction_error if metric == "prediction" else forecast.error
 
     return expected
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from publicmoments.models.parameters import checked_budget
-from publicmoments.paper.theory import is_robust
 from publicmoments.planner.fits import Model
-from publicmoments.planner.forecasts import Forecast, Plan
+from publicmoments.planner.forecasts import Plan
 from publicmoments.planner.question import (
     REHEARSALS,
     Options,
@@ -15,7 +14,6 @@ from publicmoments.planner.question import (
     checked_rows,
     progress_bar,
 )
-from publicmoments.planner.rehearsal import Outcome
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
 
@@ -125,37 +123,8 @@ def plan(
     }
     question, n_rows = Question.checked(public, options), checked_rows(n_rows)
     budgets = _sorted_budgets(privacy)
-    mus = [budget.to_gdp().mu for budget in budgets]
-    with progress_bar("planning", len(mus) * question.fits) as advance:
-        rehearsal = question.rehearsed(mus, n_rows, advance)
-    told = zip(budgets, mus, rehearsal.outcomes, strict=True)
-    return Plan(
-        n_rows=n_rows,
-        model=model,
-        forecasts=tuple(
-            _forecast(budget, mu, outcome, question.condition(mu, n_rows))
-            for budget, mu, outcome in told
-        ),
-        non_private=rehearsal.non_private,
-        public_only=rehearsal.public_only,
-        columns=question.columns,
-        rehearsals=question.rehearsals,
-    )
-
-
-def _forecast(budget: Budget, mu: float, outcome: Outcome, condition: float | None) -> Forecast:
-    """Put together what is told of one budget."""
-    return Forecast(
-        **vars(outcome.accuracy),
-        privacy=budget,
-        mu=mu,
-        distance=outcome.distance,
-        prediction_distance=outcome.prediction_distance,
-        ranges=outcome.ranges,
-        bound=outcome.bound,
-        condition=condition,
-        robust=None if condition is None else is_robust(condition),
-    )
+    with progress_bar("planning", len(budgets) * question.fits) as advance:
+        return question.rehearsed(budgets, n_rows, advance)
 
 
 def _sorted_budgets(privacy: object) -> list[Budget]:

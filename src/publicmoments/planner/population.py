@@ -13,10 +13,10 @@ from scipy.optimize import brentq
 from scipy.special import entr
 
 from publicmoments.families import Bernoulli, Gaussian
-from publicmoments.planner.features import EllipticalRows, Features, PublicRows, parted
+from publicmoments.planner.features import EllipticalRows, Features, PublicRows
 from publicmoments.planner.fits import Task
 from publicmoments.planner.posterior import Posterior
-from publicmoments.public import PublicDesign
+from publicmoments.public import PublicDesign, PublicMoments
 
 __all__ = ["KnownMoments", "KnownRows", "Population", "Stated", "TruthLaw", "World"]
 
@@ -78,17 +78,40 @@ class TruthLaw(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Population:
-    """What is believed of the private population, from public knowledge alone."""
+    """
+    What is believed of the private population, from public knowledge alone.
+
+    Parameters
+    ----------
+    task : Task
+        What is fitted.
+    public : PublicMoments
+        The public input that the fit will have.
+    public_coef : ndarray or None
+        Coefficients of the public data alone, where these have responses.
+    features : Features
+        Law of the rows.
+    law : TruthLaw
+        Law of their responses.
+    """
 
     task: Task
+    public: PublicMoments
+    public_coef: Array | None
     features: Features
     law: TruthLaw
 
     def drawn(self, rng: np.random.Generator) -> World:
         """Draw one population that agrees with what is public."""
         return self.law.drawn(rng, self.task, self.features.drawn(rng))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the coefficients."""
+        names = self.public.columns or tuple(f"x{k}" for k in range(len(self.public.second_moment)))
+        return (*names, "intercept") if self.task.fit_intercept else names
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,13 +127,16 @@ class KnownRows:
 
         Residuals stay with their rows, for errors may be uneven, less what rows, weighted as they
         are in this population, explain of them: the coefficients are then those of least squares.
+        Their size stays.
         """
         coef, residuals = self.posterior.drawn(rng), self.posterior.residuals
         if isinstance(features, PublicRows):
             heavy = np.sqrt(features.weights)[:, None]
             rows = np.column_stack([features.rows, np.ones(len(features.rows))])
             bent = np.linalg.lstsq(heavy * rows, heavy[:, 0] * residuals, rcond=None)[0]
-            residuals = residuals - rows @ bent
+            left = residuals - rows @ bent
+            sizes = [float(features.weights @ some**2) for some in (residuals, left)]
+            residuals = left * math.sqrt(sizes[0] / max(sizes[1], 1e-300))
         return World(
             task,
             features,
@@ -166,87 +192,59 @@ class Stated:
     r2: float | None = None
 
     def drawn(self, rng: np.random.Generator, task: Task, features: Features) -> World:
-        """Draw effects that are alike in units of the columns."""
-        X, _ = features.sample(rng, 4_000)
-        rows, sizes = task.design(X), np.sqrt(np.mean((X - task.fit_intercept * X.mean(0)) ** 2, 0))
-        varying = sizes > 1e-9 * np.max(np.abs(X), axis=0)
-        effects = rng.standard_normal(X.shape[1]) * varying / np.where(varying, sizes, 1.0)
-        line = _Line.of(
-            task, rows, np.append(effects, np.zeros(rows.shape[1] - len(effects))), self
-        )
+        """Draw effects that are alike in units of the columns, and classes where r2 takes them."""
+        seed = int(rng.integers(2**31))
+        coef, _ = self._settled(task, features, seed)
         if self.r2 is not None and isinstance(features, EllipticalRows):
+            law, axis = features, features.root @ coef[: len(features.mean)]
             share = self.response_mean or 0.5
-            upper, along = rng.random(len(X)) < share, rng.standard_normal(len(X))
 
-            def unexplained(apart: float) -> float:
-                moved = replace(line, shape=parted(along, upper, apart, share))
-                predictor = moved.predictor(moved.level())
+            def classes(apart: float) -> EllipticalRows:
+                unit = axis / np.linalg.norm(axis)
+                return replace(law, axis=unit, apart=apart, upper=share)
+
+            def missing(apart: float) -> float:
+                _, predictor = self._settled(task, classes(apart), seed)
                 means = task.family.mean(predictor)
-                whole = entr(np.mean(means)) + entr(1.0 - np.mean(means))
-                return float(np.mean(task.family.loss(predictor, means)) / whole) - 1.0 + self.r2
+                whole = float(entr(np.mean(means)) + entr(1.0 - np.mean(means)))
+                left = float(np.mean(task.family.loss(predictor, means))) / whole
+                return 1.0 - left - (self.r2 or 0.0)
 
-            apart = _root(unexplained, 0.0, 0.99)
-            axis = features.root @ line.direction[: X.shape[1]]
-            features = replace(features, axis=axis / np.linalg.norm(axis), apart=apart, upper=share)
-            line = replace(line, shape=parted(along, upper, apart, share))
-        return World(task, features, line.coef(line.level()), self.residual_sd)
+            features = classes(_root(missing, 0.0, 0.99))
+            coef, _ = self._settled(task, features, seed)
+        return World(task, features, coef, self.residual_sd)
 
+    def _settled(self, task: Task, features: Features, seed: int) -> tuple[Array, Array]:
+        """
+        Coefficients of the stated size and mean of responses, and their linear predictors.
 
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """
-    A linear predictor of a stated size whose mean can be chosen.
-
-    ``direction`` are coefficients whose predictor has size 1, ``shape``, and mean 0 where there is
-    an intercept or a mean is stated; ``along`` those whose predictor has mean 1 and is as small as
-    can be, ``base``: the intercept where there is one.
-    """
-
-    task: Task
-    stated: Stated
-    direction: Array
-    along: Array
-    shape: Array
-    base: Array
-
-    @classmethod
-    def of(cls, task: Task, rows: Array, effects: Array, stated: Stated) -> _Line:
-        """Divide effects into a part with mean 0 and one along the mean."""
-        mean = rows.mean(axis=0)
+        Effects are put together with the coefficients whose predictor is nearest to 1, the
+        intercept where there is one; what is left of them has a predictor of mean 0 then.
+        """
+        centred = task.fit_intercept
+        X, _ = features.sample(np.random.default_rng(seed), 4_000)
+        rows, sizes = task.design(X), np.sqrt(np.mean((X - centred * X.mean(0)) ** 2, axis=0))
+        varying = sizes > 1e-9 * np.max(np.abs(X), axis=0)
+        effects = np.random.default_rng([seed, 1]).standard_normal(len(sizes)) * varying
+        effects = effects / np.where(varying, sizes, 1.0)
+        effects = np.append(effects, np.zeros(rows.shape[1] - len(effects)))
         along = np.linalg.lstsq(rows, np.ones(len(rows)), rcond=1e-9)[0]
-        along = along / max(float(mean @ along), 1e-300)
-        if task.fit_intercept or stated.response_mean is not None:
-            effects = effects - along * (mean @ effects)
-        size = max(math.sqrt(float(np.mean((rows @ effects) ** 2))), 1e-300)
-        return cls(task, stated, effects / size, along, rows @ effects / size, rows @ along)
+        base = max(math.sqrt(float(np.mean(rows @ along))), 1e-150)
+        if centred or self.response_mean is not None:
+            effects = effects - along * float(np.mean(rows @ effects)) / base**2
+        effects /= max(math.sqrt(float(np.mean((rows @ effects) ** 2))), 1e-300)
 
-    def coef(self, level: float) -> Array:
-        """Coefficients whose linear predictor has a mean."""
-        return self._size(level) * self.direction + level * self.along
+        def coef(at: float) -> Array:
+            if centred:
+                return np.asarray(self.signal * effects + at * along)
+            return np.asarray(self.signal * (math.cos(at) * effects + math.sin(at) / base * along))
 
-    def predictor(self, level: float) -> Array:
-        """Linear predictors of these."""
-        return self._size(level) * self.shape + level * self.base
+        def excess(at: float) -> float:
+            return float(np.mean(task.family.mean(rows @ coef(at)))) - (self.response_mean or 0.0)
 
-    def level(self) -> float:
-        """Mean of the linear predictor whose responses have theirs, or as near as can be."""
-        wanted = self.stated.response_mean
-        if wanted is None:
-            return self.stated.level
-        end = 30.0 if self.task.fit_intercept else 0.99 * self.stated.signal / self._base_size
-        mean = self.task.family.mean
-        return _root(lambda at: float(np.mean(mean(self.predictor(at)))) - wanted, -end, end)
-
-    @property
-    def _base_size(self) -> float:
-        """Root mean square of the part along the mean."""
-        return math.sqrt(float(np.mean(self.base**2)))
-
-    def _size(self, level: float) -> float:
-        """How much of the stated size is left for the rest."""
-        if self.task.fit_intercept:
-            return self.stated.signal
-        return math.sqrt(max(self.stated.signal**2 - (level * self._base_size) ** 2, 0.0))
+        end = 30.0 if centred else 1.4
+        at = self.level if self.response_mean is None else _root(excess, -end, end)
+        return coef(at), rows @ coef(at)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:

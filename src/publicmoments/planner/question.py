@@ -16,13 +16,13 @@ from rich.progress import Progress
 from publicmoments.checks import fraction, non_negative, positive, positive_integer
 from publicmoments.models.parameters import check_switches
 from publicmoments.models.shell import check_public
-from publicmoments.paper.settings import GuidedSetting
-from publicmoments.paper.theory import robustness_condition
 from publicmoments.planner.features import features_of
 from publicmoments.planner.fits import FAMILIES, Model, Task
+from publicmoments.planner.forecasts import Plan
 from publicmoments.planner.population import KnownMoments, KnownRows, Population, Stated, TruthLaw
 from publicmoments.planner.posterior import Posterior
-from publicmoments.planner.rehearsal import TABLES, Rehearsal, rehearse
+from publicmoments.planner.rehearsal import TABLES, rehearse
+from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicDesign, PublicMoments
 
 __all__ = ["REHEARSALS", "Options", "Question", "checked_rows", "progress_bar"]
@@ -55,9 +55,7 @@ class Options(TypedDict, total=False):
 class Question:
     """Everything a plan asks but the budgets and the number of rows, checked."""
 
-    public: PublicMoments
     population: Population
-    public_coef: Array | None
     rehearsals: int
     seed: int
 
@@ -91,9 +89,7 @@ class Question:
         if public.rows is not None and kurtosis is not None:
             raise ValueError("kurtosis follows from the public rows; leave it out")
         return cls(
-            public=public,
-            population=Population(task, features_of(public, kurtosis), law),
-            public_coef=coef,
+            population=Population(task, public, coef, features_of(public, kurtosis), law),
             rehearsals=_checked_rehearsals(options.get("rehearsals", REHEARSALS)),
             seed=_checked_seed(options.get("random_state", 0)),
         )
@@ -103,45 +99,11 @@ class Question:
         """Tables that every budget is tried on."""
         return TABLES * self.rehearsals
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the coefficients."""
-        names = self.public.columns or tuple(f"x{k}" for k in range(len(self.public.second_moment)))
-        return (*names, "intercept") if self.population.task.fit_intercept else names
-
     def rehearsed(
-        self, mus: Sequence[float], n_rows: int, progress: Callable[[], None]
-    ) -> Rehearsal:
+        self, budgets: Sequence[Budget], n_rows: int, progress: Callable[[], None]
+    ) -> Plan:
         """Run the rehearsal."""
-        return rehearse(
-            self.population,
-            self.public,
-            self.public_coef,
-            mus,
-            n_rows,
-            self.rehearsals,
-            self.seed,
-            progress,
-        )
-
-    def condition(self, mu: float, n_rows: int) -> float | None:
-        """
-        The paper's condition for its second moment; half of the squared budget pays for the matrix.
-
-        None where no number of public rows stands behind the moments. The probability scale is that
-        of the paper's simulations.
-        """
-        if self.public.n is None:
-            return None
-        moment = np.asarray(self.public.second_moment)
-        setting = GuidedSetting(
-            d=len(moment),
-            eta=0.05,
-            n_public=self.public.n,
-            penalty=self.population.task.alpha,
-            public_norm=max(float(np.linalg.eigvalsh(moment)[-1]), 1e-300),
-        )
-        return robustness_condition(setting, n_rows, mu / math.sqrt(2.0))
+        return rehearse(self.population, budgets, n_rows, self.rehearsals, self.seed, progress)
 
 
 def _checked_public(public: PublicMoments | None, n_features: object) -> PublicMoments:
@@ -161,10 +123,8 @@ def _checked_public(public: PublicMoments | None, n_features: object) -> PublicM
             f"public must have one response, got {len(public.response.scale)}; make moments with "
             "the response that is to be planned for"
         )
-    varying = np.diag(public.second_moment if public.rows is None else np.cov(public.rows.T))
-    if public.rows is not None:
-        varying = np.ptp(public.rows, axis=0)
-    if not np.any(varying > 0.0):
+    moments, rows = public.second_moment, public.rows
+    if not np.any((np.diag(moments) if rows is None else np.ptp(rows, axis=0)) > 0.0):
         raise ValueError(
             "public must have a feature that varies, got none; without one there is nothing to plan"
         )

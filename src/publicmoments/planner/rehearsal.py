@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from publicmoments.planner.forecasts import Accuracy, Ranges
+from publicmoments.paper.settings import GuidedSetting
+from publicmoments.paper.theory import is_robust, robustness_condition
+from publicmoments.planner.forecasts import Accuracy, Forecast, Plan, Ranges
 from publicmoments.planner.population import Population, World
-from publicmoments.public import PublicMoments
+from publicmoments.privacy.budgets import Budget
 
-__all__ = ["MOST_ROWS", "RANGE_SHARE", "TABLES", "Outcome", "Rehearsal", "rehearse"]
+__all__ = ["MOST_ROWS", "RANGE_SHARE", "TABLES", "rehearse"]
 
 Array = NDArray[np.float64]
 
@@ -27,26 +29,6 @@ RANGE_SHARE = 0.8
 
 TABLES = 2
 """Private tables of each population: the fewest that show chance."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What is expected at one budget; distances are from the non-private fit."""
-
-    accuracy: Accuracy
-    distance: float
-    prediction_distance: float
-    ranges: Ranges
-    bound: float
-
-
-@dataclass(frozen=True)
-class Rehearsal:
-    """Outcomes of all budgets, the non-private level and, with public responses, the public one."""
-
-    outcomes: tuple[Outcome, ...]
-    non_private: Accuracy
-    public_only: Accuracy | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +65,46 @@ class _Runs:
     bounds: Array = field(repr=False)
     share: float
 
+    @classmethod
+    def made(
+        cls,
+        population: Population,
+        budgets: Sequence[Budget],
+        n_rows: int,
+        rehearsals: int,
+        seed: int,
+        progress: Callable[[], None],
+    ) -> _Runs:
+        """Draw populations and tables, and fit these with every budget and with none."""
+        task, m, moments = population.task, min(n_rows, MOST_ROWS), []
+        public, plain, private, bounds = [], [], [], []
+        for k in range(rehearsals):
+            rng = np.random.default_rng([seed, k])
+            world = population.drawn(rng)
+            moments.append(_moments(world, rng, n_rows))
+            known = 0.0 if population.public_coef is None else population.public_coef
+            public.append([known - world.coef])
+            for _ in range(TABLES):
+                (X, y), noise = world.sample(rng, m), int(rng.integers(2**31))
+                plain.append(task.plain_fit(X, y) - world.coef)
+                for budget in budgets:
+                    mu = budget.to_gdp().mu * n_rows / m
+                    coef, bound = task.private_fit(X, y, mu, population.public, noise)
+                    private.append(coef - world.coef)
+                    bounds.append(bound)
+                    progress()
+        shape, each = (rehearsals, TABLES, len(budgets)), len(public[0][0])
+        return cls(
+            features=len(population.public.second_moment),
+            metric=np.array([metric for metric, _ in moments]),
+            expected=np.array([expected for _, expected in moments]),
+            public=np.array(public),
+            plain=np.reshape(plain, (*shape[:2], each)),
+            private=np.moveaxis(np.reshape(private, (*shape, each)), 2, 0),
+            bounds=np.moveaxis(np.reshape(bounds, shape), 2, 0),
+            share=m / n_rows,
+        )
+
     def squares(self, errors: Array, sampling: float = 0.0) -> Array:
         """
         Squares of errors, and of so much of what a non-private fit is expected to have.
@@ -97,7 +119,7 @@ class _Runs:
         length = np.sum(each[..., : self.features], axis=-1)
         return np.maximum(np.concatenate([np.stack([prediction, length], -1), each], -1), 1e-150)
 
-    def outcome(self, b: int) -> Outcome:
+    def forecast(self, b: int, budget: Budget, condition: float | None) -> Forecast:
         """
         Summarise one budget.
 
@@ -109,47 +131,43 @@ class _Runs:
         weighed = np.einsum("kij,ktj->kti", self.metric, plain)
         share = float(np.sum(private * weighed) / max(np.sum(plain * weighed), 1e-300))
         share = min(max(share, 0.0), 1.0)
-        rest = private - share * plain
-        error, apart = self.squares(rest, share), self.squares(rest, 1.0 - share)
-        chance = math.sqrt(self.share) * plain
+        rest, chance = private - share * plain, math.sqrt(self.share) * plain
         single = self.squares(rest + share * chance), self.squares(rest - (1.0 - share) * chance)
-        distance = _accuracy(apart)
-        return Outcome(
-            accuracy=_accuracy(error),
+        distance = _accuracy(self.squares(rest, 1.0 - share))
+        return Forecast(
+            **vars(_accuracy(self.squares(rest, share))),
+            privacy=budget,
+            mu=budget.to_gdp().mu,
             distance=distance.error,
             prediction_distance=distance.prediction_error,
             ranges=Ranges(*(_range(squares[..., k]) for squares in single for k in (1, 0))),
             bound=float(np.median(self.bounds[b])),
+            condition=condition,
+            robust=None if condition is None else is_robust(condition),
         )
 
 
 def rehearse(
     population: Population,
-    public: PublicMoments,
-    public_coef: Array | None,
-    mus: Sequence[float],
+    budgets: Sequence[Budget],
     n_rows: int,
-    repeats: int,
+    rehearsals: int,
     seed: int,
     progress: Callable[[], None],
-) -> Rehearsal:
+) -> Plan:
     """
     Run the estimator on made-up tables and summarise its errors.
 
     Parameters
     ----------
     population : Population
-        Where tables are drawn from.
-    public : PublicMoments
-        The public input that the real fit will have.
-    public_coef : ndarray or None
-        Coefficients of the public data alone.
-    mus : sequence of float
-        Budgets.
+        Where tables are drawn from, and what the fit knows.
+    budgets : sequence of GDP, ApproxDP or ZCDP
+        Every budget is tried on each table.
     n_rows : int
         Private rows of the real fit.
-    repeats : int
-        Populations, of ``TABLES`` tables; every budget is tried on each.
+    rehearsals : int
+        Populations, of ``TABLES`` tables.
     seed : int
         Of the tables and of the noise.
     progress : callable
@@ -157,7 +175,7 @@ def rehearse(
 
     Returns
     -------
-    Rehearsal
+    Plan
 
     Notes
     -----
@@ -165,40 +183,44 @@ def rehearse(
     the budget mu n / m: noise, and with it the distance from the non-private fit, is then that of
     the real fit. What remains, the sampling error, is scaled: its square goes with 1 / n.
     """
-    task, m = population.task, min(n_rows, MOST_ROWS)
-    metric, expected, public_error, plain, private, bounds = [], [], [], [], [], []
     with warnings.catch_warnings():
         # What the public data lack is told once, by the real fit.
         warnings.simplefilter("ignore")
-        for k in range(repeats):
-            rng = np.random.default_rng([seed, k])
-            world = population.drawn(rng)
-            for moments, one in zip((metric, expected), _moments(world, rng, n_rows), strict=True):
-                moments.append(one)
-            public_error.append(-world.coef if public_coef is None else public_coef - world.coef)
-            for _ in range(TABLES):
-                (X, y), noise = world.sample(rng, m), int(rng.integers(2**31))
-                plain.append(task.plain_fit(X, y) - world.coef)
-                for mu in mus:
-                    coef, bound = task.private_fit(X, y, mu * n_rows / m, public, noise)
-                    private.append(coef - world.coef)
-                    bounds.append(bound)
-                    progress()
-    runs = _Runs(
-        features=len(np.asarray(public.second_moment)),
-        metric=np.array(metric),
-        expected=np.array(expected),
-        public=np.array(public_error)[:, None],
-        plain=np.array(plain).reshape(repeats, TABLES, -1),
-        private=np.moveaxis(np.array(private).reshape(repeats, TABLES, len(mus), -1), 2, 0),
-        bounds=np.moveaxis(np.array(bounds).reshape(repeats, TABLES, len(mus)), 2, 0),
-        share=m / n_rows,
+        runs = _Runs.made(population, budgets, n_rows, rehearsals, seed, progress)
+    conditions = [_condition(population, budget.to_gdp().mu, n_rows) for budget in budgets]
+    return Plan(
+        n_rows=n_rows,
+        model=population.task.model,
+        forecasts=tuple(
+            runs.forecast(b, *told) for b, told in enumerate(zip(budgets, conditions, strict=True))
+        ),
+        non_private=_accuracy(runs.squares(np.zeros_like(runs.public), 1.0)),
+        public_only=None
+        if population.public_coef is None
+        else _accuracy(runs.squares(runs.public)),
+        columns=population.columns,
+        rehearsals=rehearsals,
     )
-    return Rehearsal(
-        tuple(runs.outcome(b) for b in range(len(mus))),
-        _accuracy(runs.squares(np.zeros_like(runs.public), 1.0)),
-        None if public_coef is None else _accuracy(runs.squares(runs.public)),
+
+
+def _condition(population: Population, mu: float, n_rows: int) -> float | None:
+    """
+    The paper's condition for its second moment; half of the squared budget pays for the matrix.
+
+    None where no number of public rows stands behind the moments. The probability scale is that of
+    the paper's simulations.
+    """
+    if population.public.n is None:
+        return None
+    moment = np.asarray(population.public.second_moment)
+    setting = GuidedSetting(
+        d=len(moment),
+        eta=0.05,
+        n_public=population.public.n,
+        penalty=population.task.alpha,
+        public_norm=max(float(np.linalg.eigvalsh(moment)[-1]), 1e-300),
     )
+    return robustness_condition(setting, n_rows, mu / math.sqrt(2.0))
 
 
 def _moments(world: World, rng: np.random.Generator, n_rows: int) -> tuple[Array, Array]:
