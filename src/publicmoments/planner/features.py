@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,6 @@ Picked = NDArray[np.intp]
 UNSTATED_KURTOSIS = 1.08
 """Fourth moment of the length of whitened rows over that of Gaussian ones, where nobody stated it:
 that of Student rows with 29 degrees of freedom."""
-
-
-class Features(Protocol):
-    """A law of rows."""
-
-    def drawn(self, rng: np.random.Generator) -> Features:
-        """Draw a law that the public data could have come from."""
-        ...
-
-    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Picked]:
-        """Draw rows, and tell which public rows they are like."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +52,14 @@ class PublicRows:
         return np.asarray(values > len(self.rows) / 2)
 
     def drawn(self, rng: np.random.Generator) -> PublicRows:
-        """Weigh rows by the Bayesian bootstrap."""
+        """
+        Weigh rows by the Bayesian bootstrap.
+
+        By Laplace's rule of succession what one row shows counts for two, lest columns that are
+        seldom other than zero vanish.
+        """
         k = len(self.rows)
-        return PublicRows(self.rows, self.n, rng.dirichlet(np.full(k, self.n / k)))
+        return PublicRows(self.rows, self.n, rng.dirichlet(np.full(k, 2.0 * self.n / k)))
 
     def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Picked]:
         """Draw rows."""
@@ -137,7 +130,7 @@ class EllipticalRows:
         z = rng.standard_normal((n, len(self.mean)))
         if self.axis is not None:
             along = z @ self.axis
-            moved = parted(along, rng.random(n) < self.upper, self.apart, self.upper)
+            moved = _parted(along, rng.random(n) < self.upper, self.apart, self.upper)
             z += np.outer(moved - along, self.axis)
         if self.kurtosis > 1.0:
             freedom = 4.0 + 2.0 / (self.kurtosis - 1.0)
@@ -145,7 +138,10 @@ class EllipticalRows:
         return self.mean + z @ self.root, np.full(n, -1)
 
 
-def parted(along: Array, upper: NDArray[np.bool_], apart: float, share: float) -> Array:
+Features: TypeAlias = PublicRows | EllipticalRows
+
+
+def _parted(along: Array, upper: NDArray[np.bool_], apart: float, share: float) -> Array:
     """Put standard normal numbers in two classes, so that their mean and variance stay."""
     between = (upper - share) / math.sqrt(share * (1.0 - share))
     return np.asarray(apart * between + math.sqrt(1.0 - apart**2) * along)

@@ -98,7 +98,9 @@ class Task:
         return newton(self.family, rows, y / e, self.penalty(rows.shape[1]) / e)
 
 
-def newton(family: CanonicalFamily, rows: Array, y: Array, penalty: Array) -> Array:
+def newton(
+    family: CanonicalFamily, rows: Array, y: Array, penalty: Array, weights: Array | None = None
+) -> Array:
     """
     Minimise the mean loss of design rows plus a quadratic penalty, by damped Newton steps.
 
@@ -107,20 +109,20 @@ def newton(family: CanonicalFamily, rows: Array, y: Array, penalty: Array) -> Ar
     """
     sizes = np.sqrt(np.mean(rows**2, axis=0))
     sizes = np.where(sizes > 0.0, sizes, 1.0)
-    X, n = rows / sizes, len(rows)
-    weak = 0.0 if isinstance(family, Gaussian) else 1e-6 / n
+    X, share = rows / sizes, np.full(len(rows), 1.0 / len(rows)) if weights is None else weights
+    weak = 0.0 if isinstance(family, Gaussian) else 1e-6 / len(rows)
     added = penalty / np.outer(sizes, sizes) + weak * np.eye(len(sizes))
 
     def objective(at: Array) -> float:
         with np.errstate(over="ignore"):
-            return float(np.mean(family.loss(X @ at, y)) + at @ added @ at / 2)
+            return float(share @ family.loss(X @ at, y) + at @ added @ at / 2)
 
     coef = np.zeros(len(sizes))
     value, gain = objective(coef), np.inf
     for _ in range(50):
         predictor = X @ coef
-        gradient = X.T @ (family.mean(predictor) - y) / n + added @ coef
-        hessian = (X * family.curvature(predictor)[:, None]).T @ X / n + added
+        gradient = X.T @ (share * (family.mean(predictor) - y)) + added @ coef
+        hessian = (X * (share * family.curvature(predictor))[:, None]).T @ X + added
         step = np.linalg.lstsq(hessian, gradient, rcond=1e-14)[0]
         if (gain := float(gradient @ step)) < 1e-20:
             break

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import entr
 
-from publicmoments.families import Bernoulli, Gaussian
 from publicmoments.planner.features import EllipticalRows, Features, PublicRows
-from publicmoments.planner.fits import Task
+from publicmoments.planner.fits import Task, newton
 from publicmoments.planner.posterior import Posterior
 from publicmoments.public import PublicDesign, PublicMoments
 
-__all__ = ["KnownMoments", "KnownRows", "Population", "Stated", "TruthLaw", "World"]
+__all__ = ["KnownMoments", "KnownRows", "Population", "Stated", "World"]
 
 Array = NDArray[np.float64]
 
@@ -39,9 +37,8 @@ class World:
     residual_sd : float
         Of responses of a linear model about the linear predictor.
     residuals : ndarray or None
-        What public rows leave of their responses, instead of a normal law of that size.
-    dispersion : float
-        Of counts beyond Poisson's.
+        What public rows leave of their responses, instead of a normal law of that size; for counts
+        their ratios to the mean, instead of Poisson's law.
     largest : float
         Largest mean of a count.
     """
@@ -51,31 +48,22 @@ class World:
     coef: Array
     residual_sd: float = 1.0
     residuals: Array | None = field(default=None, repr=False)
-    dispersion: float = 0.0
     largest: float = 1e18
 
     def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
         """Draw rows and responses."""
         X, picked = self.features.sample(rng, n)
         predictor = self.task.design(X) @ self.coef
-        if isinstance(self.task.family, Gaussian):
+        if self.task.model == "logistic":
+            return X, (rng.logistic(size=n) > -predictor).astype(np.float64)
+        if self.task.model == "ridge":
             if self.residuals is not None:
                 return X, predictor + self.residuals[picked]
             return X, predictor + self.residual_sd * rng.standard_normal(n)
-        if isinstance(self.task.family, Bernoulli):
-            return X, (rng.logistic(size=n) > -predictor).astype(np.float64)
-        rates = np.exp(np.minimum(predictor, math.log(self.largest)))
-        if self.dispersion > 0.0:
-            rates *= rng.gamma(1.0 / self.dispersion, self.dispersion, n)
-        return X, rng.poisson(self.task.exposure * rates).astype(np.float64)
-
-
-class TruthLaw(Protocol):
-    """What is believed of how responses follow rows."""
-
-    def drawn(self, rng: np.random.Generator, task: Task, features: Features) -> World:
-        """Draw a population with a law of rows."""
-        ...
+        rates = self.task.exposure * np.exp(np.minimum(predictor, math.log(self.largest)))
+        if self.residuals is not None:
+            return X, np.floor(rates * self.residuals[picked] + rng.random(n))
+        return X, rng.poisson(rates).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +89,7 @@ class Population:
     public: PublicMoments
     public_coef: Array | None
     features: Features
-    law: TruthLaw
+    law: KnownRows | KnownMoments | Stated
 
     def drawn(self, rng: np.random.Generator) -> World:
         """Draw one population that agrees with what is public."""
@@ -119,32 +107,33 @@ class KnownRows:
     """Public rows with responses: their fit, and responses about it like theirs."""
 
     posterior: Posterior
-    largest: float
+    y: Array = field(repr=False)
 
     def drawn(self, rng: np.random.Generator, task: Task, features: Features) -> World:
         """
-        Draw coefficients.
+        Draw coefficients; what the fit leaves of public responses stays with their rows.
 
-        Residuals stay with their rows, for errors may be uneven, less what rows, weighted as they
-        are in this population, explain of them: the coefficients are then those of least squares.
-        Their size stays.
+        For errors may be uneven, and the model wrong. Left is the difference from a fit of rows
+        weighted as they are in this population, or for counts the ratio to it, of the size that
+        allows for what fits take. The coefficients are those of a fit of the population. Rows that
+        are fewer than twice the columns show nothing of this.
         """
-        coef, residuals = self.posterior.drawn(rng), self.posterior.residuals
-        if isinstance(features, PublicRows):
-            heavy = np.sqrt(features.weights)[:, None]
-            rows = np.column_stack([features.rows, np.ones(len(features.rows))])
-            bent = np.linalg.lstsq(heavy * rows, heavy[:, 0] * residuals, rcond=None)[0]
-            left = residuals - rows @ bent
-            sizes = [float(features.weights @ some**2) for some in (residuals, left)]
-            residuals = left * math.sqrt(sizes[0] / max(sizes[1], 1e-300))
-        return World(
-            task,
-            features,
-            coef,
-            residuals=residuals,
-            dispersion=self.posterior.dispersion,
-            largest=self.largest,
-        )
+        coef, y, spread = self.posterior.drawn(rng), self.y, self.posterior.spread
+        largest = max(float(np.max(y)), 1.0)
+        world = World(task, features, coef, math.sqrt(spread), largest=largest)
+        few = len(y) <= 2 * len(coef)
+        if task.model == "logistic" or few or not isinstance(features, PublicRows):
+            return world
+        rows, weights, none = task.design(features.rows), features.weights, 0.0 * np.diag(coef)
+        predictor = rows @ newton(task.family, rows, y, none, weights)
+        left = y - task.family.mean(predictor)
+        wide = math.sqrt(spread / max(float(weights @ left**2), 1e-300))
+        if task.model == "ridge":
+            return replace(world, residuals=wide * left)
+        ratios = np.maximum(1.0 + wide * left * np.exp(-predictor), 0.0)
+        y = ratios * np.exp(np.minimum(rows @ coef, math.log(largest)))
+        coef = newton(task.family, rows, y, none, weights)
+        return replace(world, coef=coef, residuals=y * np.exp(-rows @ coef))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,13 +145,12 @@ class KnownMoments:
 
     def drawn(self, rng: np.random.Generator, task: Task, features: Features) -> World:
         """Draw a residual variance and coefficients."""
-        sd, p = float(np.ravel(self.design.residual_scale)[0]), len(self.coef)
-        if self.design.n is None:
+        sd, n, p = float(np.asarray(self.design.residual_scale)[0]), self.design.n, len(self.coef)
+        if n is None:
             return World(task, features, self.coef, sd)
-        freedom = max(self.design.n - p, 1)
-        sd *= math.sqrt(freedom / rng.chisquare(freedom))
-        away = np.asarray(self.design.whitener) @ rng.standard_normal(p)
-        return World(task, features, self.coef + sd / math.sqrt(self.design.n) * away, sd)
+        sd *= math.sqrt(max(n - p, 1) / rng.chisquare(max(n - p, 1)))
+        away = sd / math.sqrt(n) * np.asarray(self.design.whitener) @ rng.standard_normal(p)
+        return World(task, features, self.coef + away, sd)
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,10 @@ class Posterior:
     Law of the coefficients of a population around the fit of its public rows.
 
     Few labels are fitted too well, and separable ones without end: a penalty, alike for all columns
-    in units of their sizes, is chosen by the loss of rows that are left out. The fit is off by a
-    sandwich that holds for whatever variance responses have, residuals being those of rows left
-    out, and by what the penalty stands for: a prior.
+    in units of their sizes, is chosen by the loss of rows that are left out. The size of a column
+    is sqrt(E x^4 / E x^2), which is 1 for an indicator, however rare. The fit is off by a sandwich
+    that holds for whatever variance responses have, residuals being those of rows left out, and by
+    what the penalty stands for: a prior.
 
     Parameters
     ----------
@@ -30,36 +31,29 @@ class Posterior:
         The fit.
     root : ndarray of shape (p, k)
         It is off by this times standard normal numbers.
-    residuals : ndarray of shape (n,)
-        Public residuals, corrected for what the fit took of them.
-    dispersion : float
-        Variance of the mean of a count, beyond Poisson's, over its square; 0 or more.
+    spread : float
+        Mean square of residuals, corrected for what the fit took of them.
     """
 
     coef: Array
     root: Array = field(repr=False)
-    residuals: Array = field(repr=False)
-    dispersion: float
+    spread: float
 
     @classmethod
     def of_rows(cls, task: Task, X: Array, y: Array) -> Posterior:
         """Fit public rows and their responses."""
         rows = task.design(X)
-        sizes = np.mean((X - task.fit_intercept * X.mean(axis=0)) ** 2, axis=0)
+        squares = (X - task.fit_intercept * X.mean(axis=0)) ** 2
+        sizes = np.mean(squares**2, axis=0) / np.maximum(np.mean(squares, axis=0), 1e-300)
         prior = np.append(sizes, 0.0) if task.fit_intercept else sizes
         fits = [_Fit.made(task, rows, y, prior * s) for s in np.geomspace(1e-6, 1.0, 13)]
         fit = min(fits, key=lambda one: one.loss_left_out)
         left, kept = y - fit.mean, 1.0 - fit.leverage
-        excess = float(np.sum(left**2 / kept - fit.mean))
-        spread = np.sum(left**2 / kept) / np.sum(fit.curvature)
+        spread = float(np.mean(left**2 / kept))
         noise = (rows * (left / kept)[:, None]).T
-        penalised = np.diag(np.sqrt(spread * len(rows) * fit.penalty))
-        return cls(
-            coef=fit.coef,
-            root=fit.inverse @ np.hstack([noise, penalised]),
-            residuals=left / np.sqrt(kept),
-            dispersion=max(excess / float(np.sum(fit.mean**2)), 0.0),
-        )
+        unit = spread / float(np.mean(fit.curvature))
+        prior_noise = np.diag(np.sqrt(unit * len(rows) * fit.penalty))
+        return cls(fit.coef, fit.inverse @ np.hstack([noise, prior_noise]), spread)
 
     def drawn(self, rng: np.random.Generator) -> Array:
         """Draw coefficients."""
@@ -85,9 +79,9 @@ class _Fit:
         predictor = rows @ coef
         mean, curvature = task.family.mean(predictor), task.family.curvature(predictor)
         hessian = (rows * curvature[:, None]).T @ rows + len(rows) * np.diag(penalty)
-        inverse = np.linalg.pinv(hessian, rcond=1e-14, hermitian=True)
+        inverse = np.asarray(np.linalg.pinv(hessian, rcond=1e-14, hermitian=True), dtype=float)
         reach = np.einsum("ij,jk,ik->i", rows, inverse, rows)
-        leverage = np.minimum(reach * curvature, 1.0 - 1e-6)
+        leverage = np.asarray(np.minimum(reach * curvature, 1.0 - 1e-6))
         without = predictor - reach * (y - mean) / (1.0 - leverage)
         with np.errstate(over="ignore"):
             loss = float(np.mean(task.family.loss(without, y)))

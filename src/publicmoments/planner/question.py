@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from publicmoments.models.shell import check_public
 from publicmoments.planner.features import features_of
 from publicmoments.planner.fits import FAMILIES, Model, Task
 from publicmoments.planner.forecasts import Plan
-from publicmoments.planner.population import KnownMoments, KnownRows, Population, Stated, TruthLaw
+from publicmoments.planner.population import KnownMoments, KnownRows, Population, Stated
 from publicmoments.planner.posterior import Posterior
 from publicmoments.planner.rehearsal import TABLES, rehearse
 from publicmoments.privacy.budgets import Budget
@@ -32,6 +32,9 @@ Array = NDArray[np.float64]
 
 REHEARSALS = 6
 """Made-up populations, by default."""
+
+
+STATED = ("r2", "residual_sd", "predictor_sd", "response_mean", "kurtosis")
 
 
 class Options(TypedDict, total=False):
@@ -64,28 +67,22 @@ class Question:
         """Check the arguments of a plan."""
         public = _checked_public(public, options.get("n_features"))
         task = _checked_task(options)
-        numbers = {
-            "r2": fraction,
-            "residual_sd": positive,
-            "predictor_sd": positive,
-            "response_mean": positive,
-            "kurtosis": positive,
+        numbers: dict[str, Any] = {name: value for name, value in options.items() if name in STATED}
+        stated: dict[str, float] = {
+            name: (fraction if name == "r2" else positive)(name, numbers[name])
+            for name in STATED
+            if numbers.get(name) is not None
         }
-        stated: dict[str, float] = {}
-        for name, check in numbers.items():
-            if (value := options.get(name)) is not None:
-                stated[name] = check(name, value)
         kurtosis = stated.pop("kurtosis", None)
-        law, coef = _known(public, task)
-        if law is not None and stated:
+        known, coef = _known(public, task)
+        if known is not None and stated:
             raise ValueError(
                 f"{next(iter(stated))} follows from the public responses; leave it out, or pass "
                 "public moments without responses"
             )
-        if law is None:
-            law = (_stated_linear if task.model == "ridge" else _stated_predictor)(
-                public, task, stated
-            )
+        law = known or (_stated_linear if task.model == "ridge" else _stated_predictor)(
+            public, task, stated
+        )
         if public.rows is not None and kurtosis is not None:
             raise ValueError("kurtosis follows from the public rows; leave it out")
         return cls(
@@ -145,7 +142,9 @@ def _checked_task(options: Options) -> Task:
     return Task(model, non_negative("alpha", options.get("alpha", 0.0)), fit_intercept, exposure)
 
 
-def _known(public: PublicMoments, task: Task) -> tuple[TruthLaw | None, Array | None]:
+def _known(
+    public: PublicMoments, task: Task
+) -> tuple[KnownRows | KnownMoments | None, Array | None]:
     """What public responses say, and the coefficients of the public data alone."""
     if public.rows is not None and public.response_rows is not None:
         X, y = np.asarray(public.rows), np.asarray(public.response_rows)[:, 0]
@@ -154,7 +153,7 @@ def _known(public: PublicMoments, task: Task) -> tuple[TruthLaw | None, Array | 
                 f"public responses must be {task.family.range} for model={task.model!r}; give "
                 "labels by their position among the classes"
             )
-        law = KnownRows(Posterior.of_rows(task, X, y), max(float(np.max(y)), 1.0))
+        law = KnownRows(Posterior.of_rows(task, X, y), y)
         return law, _public_coef(public, task) if task.model == "ridge" else task.plain_fit(X, y)
     coef = _public_coef(public, task) if task.model == "ridge" else None
     return (None, None) if coef is None else (KnownMoments(_design(public, task), coef), coef)

@@ -117,7 +117,8 @@ class _Runs:
         prediction = np.sum(products * self.metric[:, None], axis=(-2, -1))
         each = np.diagonal(products, axis1=-2, axis2=-1)
         length = np.sum(each[..., : self.features], axis=-1)
-        return np.maximum(np.concatenate([np.stack([prediction, length], -1), each], -1), 1e-150)
+        squares = np.concatenate([np.stack([prediction, length], -1), each], -1)
+        return np.asarray(np.maximum(squares, 1e-150))
 
     def forecast(self, b: int, budget: Budget, condition: float | None) -> Forecast:
         """

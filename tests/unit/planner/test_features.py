@@ -49,11 +49,11 @@ class TestPublicRows:
         assert np.array_equal(law.rows, B)
 
     def test_weights_vary_as_much_as_so_many_rows_do(self):
-        # Of 8,000 rows, 2,000 are kept: the mean of a column varies as that of 8,000 does.
+        # Of 8,000 rows, 2,000 are kept, and every one counts for two.
         law = features_of(PublicMoments.from_rows(mixed(8_000)), None)
         draws = [law.drawn(np.random.default_rng(k)) for k in range(200)]
         means = [draw.weights @ draw.rows[:, 3] for draw in draws]
-        assert np.std(means) == pytest.approx(np.std(law.rows[:, 3]) / np.sqrt(8_000), rel=0.2)
+        assert np.std(means) == pytest.approx(np.std(law.rows[:, 3]) / np.sqrt(16_000), rel=0.2)
 
 
 class TestEllipticalRows:

@@ -74,3 +74,13 @@ def test_counts_are_as_uneven_as_public_ones():
     rate = 2.0 * np.exp(made.task.design(X) @ made.coef)
     assert np.mean((u - rate) ** 2 - rate) / np.mean(rate**2) == pytest.approx(1.0, rel=0.25)
     assert u.sum() == pytest.approx(rate.sum(), rel=0.05)
+
+
+def test_counts_are_whole_and_have_the_coefficients_of_their_fit():
+    rng = np.random.default_rng(0)
+    B = rng.poisson(1.0, size=(500, 2)).astype(float)
+    y = rng.poisson(np.exp(0.3 * B[:, 0]) * rng.gamma(1.0, 1.0, 500)).astype(float)
+    made = world(PublicMoments.from_rows(B, response=y), model="poisson")
+    X, u = made.sample(rng, 200_000)
+    assert np.array_equal(u, np.floor(u))
+    assert made.task.plain_fit(X, u) == pytest.approx(made.coef, abs=0.03)
