@@ -8,11 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+import publicmoments
 from publicmoments.families import Bernoulli, CanonicalFamily, Gaussian, Poisson
-from publicmoments.models.glm.logistic import LogisticRegression
-from publicmoments.models.glm.regressors import PoissonRegressor
-from publicmoments.models.ridge import Ridge
-from publicmoments.privacy.budgets import GDP
 from publicmoments.public import PublicMoments
 
 __all__ = ["FAMILIES", "Model", "Task", "newton"]
@@ -72,16 +69,17 @@ class Task:
         stated: dict[str, Any] = {
             "alpha": self.alpha,
             "fit_intercept": self.fit_intercept,
-            "privacy": GDP(mu),
+            "privacy": publicmoments.GDP(mu),
             "public": public,
             "random_state": seed,
         }
         if self.model == "poisson":
             exposure = None if self.exposure == 1.0 else np.full(len(y), self.exposure)
-            model: Any = PoissonRegressor(**stated).fit(X, y, exposure=exposure)
+            model: Any = publicmoments.PoissonRegressor(**stated).fit(X, y, exposure=exposure)
+        elif self.model == "logistic":
+            model = publicmoments.LogisticRegression(**stated, classes=(0, 1)).fit(X, y)
         else:
-            model = LogisticRegression(**stated) if self.model == "logistic" else Ridge(**stated)
-            model.fit(X, y)
+            model = publicmoments.Ridge(**stated).fit(X, y)
         last: Any = model.card_.passes[-1]
         bound = getattr(last, "x_radius", getattr(last, "radius", float("nan")))
         coef = np.ravel(model.coef_)

@@ -9,7 +9,6 @@ from publicmoments.planner.fits import Model
 from publicmoments.planner.forecasts import Plan
 from publicmoments.planner.question import (
     REHEARSALS,
-    Options,
     Question,
     checked_rows,
     progress_bar,
@@ -107,21 +106,22 @@ def plan(
     >>> bool(p.forecasts[1].prediction_error < 1.5 * p.non_private.prediction_error)
     True
     """
-    options: Options = {
-        "n_features": n_features,
-        "model": model,
-        "alpha": alpha,
-        "fit_intercept": fit_intercept,
-        "r2": r2,
-        "residual_sd": residual_sd,
-        "predictor_sd": predictor_sd,
-        "response_mean": response_mean,
-        "kurtosis": kurtosis,
-        "exposure": exposure,
-        "rehearsals": rehearsals,
-        "random_state": random_state,
-    }
-    question, n_rows = Question.checked(public, options), checked_rows(n_rows)
+    question = Question(
+        public,
+        n_features,
+        model,
+        alpha,
+        fit_intercept,
+        r2,
+        residual_sd,
+        predictor_sd,
+        response_mean,
+        kurtosis,
+        exposure,
+        rehearsals,
+        random_state,
+    )
+    n_rows = checked_rows(n_rows)
     budgets = _sorted_budgets(privacy)
     with progress_bar("planning", len(budgets) * question.fits) as advance:
         return question.rehearsed(budgets, n_rows, advance)

@@ -6,8 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, TypedDict
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from publicmoments.planner.rehearsal import TABLES, rehearse
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicDesign, PublicMoments
 
-__all__ = ["REHEARSALS", "Options", "Question", "checked_rows", "progress_bar"]
+__all__ = ["REHEARSALS", "Question", "checked_rows", "progress_bar"]
 
 Array = NDArray[np.float64]
 
@@ -34,62 +33,41 @@ REHEARSALS = 6
 """Made-up populations, by default."""
 
 
-STATED = ("r2", "residual_sd", "predictor_sd", "response_mean", "kurtosis")
-
-
-class Options(TypedDict, total=False):
-    """Keyword arguments that all questions to the planner share; see `plan`."""
-
-    n_features: int | None
-    model: Model
-    alpha: float
-    fit_intercept: bool
-    r2: float | None
-    residual_sd: float | None
-    predictor_sd: float | None
-    response_mean: float | None
-    kurtosis: float | None
-    exposure: float
-    rehearsals: int
-    random_state: int
-
-
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Everything a plan asks but the budgets and the number of rows, checked."""
+    """Everything a plan asks but the budgets and the number of rows; see `plan`."""
 
-    population: Population
-    rehearsals: int
-    seed: int
+    public: PublicMoments | None
+    n_features: int | None = None
+    model: Model = "ridge"
+    alpha: float = 0.0
+    fit_intercept: bool = True
+    r2: float | None = None
+    residual_sd: float | None = None
+    predictor_sd: float | None = None
+    response_mean: float | None = None
+    kurtosis: float | None = None
+    exposure: float = 1.0
+    rehearsals: int = REHEARSALS
+    random_state: int = 0
+    population: Population = field(init=False)
 
-    @classmethod
-    def checked(cls, public: PublicMoments | None, options: Options) -> Question:
-        """Check the arguments of a plan."""
-        public = _checked_public(public, options.get("n_features"))
-        task = _checked_task(options)
-        numbers: dict[str, Any] = {name: value for name, value in options.items() if name in STATED}
-        stated: dict[str, float] = {
-            name: (fraction if name == "r2" else positive)(name, numbers[name])
-            for name in STATED
-            if numbers.get(name) is not None
-        }
-        kurtosis = stated.pop("kurtosis", None)
+    def __post_init__(self) -> None:
+        """Check the arguments, and put together what is known of the private population."""
+        public, task, stated = self._checked_public(), self._checked_task(), self._stated()
+        _check_chance(self.rehearsals, self.random_state)
         known, coef = _known(public, task)
         if known is not None and stated:
             raise ValueError(
                 f"{next(iter(stated))} follows from the public responses; leave it out, or pass "
                 "public moments without responses"
             )
-        law = known or (_stated_linear if task.model == "ridge" else _stated_predictor)(
-            public, task, stated
-        )
-        if public.rows is not None and kurtosis is not None:
+        settle = _stated_linear if task.model == "ridge" else _stated_predictor
+        law = known or settle(public, task, stated)
+        if public.rows is not None and self.kurtosis is not None:
             raise ValueError("kurtosis follows from the public rows; leave it out")
-        return cls(
-            population=Population(task, public, coef, features_of(public, kurtosis), law),
-            rehearsals=_checked_rehearsals(options.get("rehearsals", REHEARSALS)),
-            seed=_checked_seed(options.get("random_state", 0)),
-        )
+        features = features_of(public, self.kurtosis)
+        object.__setattr__(self, "population", Population(task, public, coef, features, law))
 
     @property
     def fits(self) -> int:
@@ -100,46 +78,60 @@ class Question:
         self, budgets: Sequence[Budget], n_rows: int, progress: Callable[[], None]
     ) -> Plan:
         """Run the rehearsal."""
-        return rehearse(self.population, budgets, n_rows, self.rehearsals, self.seed, progress)
+        seed = int(self.random_state)
+        return rehearse(self.population, budgets, n_rows, self.rehearsals, seed, progress)
 
+    def _stated(self) -> dict[str, float]:
+        """What is stated of responses, after a look at all numbers."""
+        if self.r2 is not None:
+            fraction("r2", self.r2, "pass the share of the response that the features explain")
+        names = ("residual_sd", "predictor_sd", "response_mean", "kurtosis")
+        for name in names:
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+        given = {name: getattr(self, name) for name in ("r2", *names[:-1])}
+        return {name: value for name, value in given.items() if value is not None}
 
-def _checked_public(public: PublicMoments | None, n_features: object) -> PublicMoments:
-    """Return the public input, or moments of so many features."""
-    check_public(public)
-    if (public is None) == (n_features is None):
-        raise ValueError(
-            "a plan needs either public or n_features, got "
-            f"{'neither' if public is None else 'both'}; pass public=PublicMoments..., or "
-            "n_features where only the number of features is known"
-        )
-    if public is None:
-        d = positive_integer("n_features", n_features, "pass the number of features")
-        return PublicMoments.identity(d)
-    if public.response is not None and len(public.response.scale) != 1:
-        raise ValueError(
-            f"public must have one response, got {len(public.response.scale)}; make moments with "
-            "the response that is to be planned for"
-        )
-    moments, rows = public.second_moment, public.rows
-    if not np.any((np.diag(moments) if rows is None else np.ptp(rows, axis=0)) > 0.0):
-        raise ValueError(
-            "public must have a feature that varies, got none; without one there is nothing to plan"
-        )
-    return public
+    def _checked_public(self) -> PublicMoments:
+        """Return the public input, or moments of so many features."""
+        public, n_features = self.public, self.n_features
+        check_public(public)
+        if (public is None) == (n_features is None):
+            raise ValueError(
+                "a plan needs either public or n_features, got "
+                f"{'neither' if public is None else 'both'}; pass public=PublicMoments..., or "
+                "n_features where only the number of features is known"
+            )
+        if public is None:
+            d = positive_integer("n_features", n_features, "pass the number of features")
+            return PublicMoments.identity(d)
+        if public.response is not None and len(public.response.scale) != 1:
+            raise ValueError(
+                f"public must have one response, got {len(public.response.scale)}; make moments "
+                "with the response that is to be planned for"
+            )
+        moments, rows = public.second_moment, public.rows
+        if not np.any((np.diag(moments) if rows is None else np.ptp(rows, axis=0)) > 0.0):
+            raise ValueError(
+                "public must have a feature that varies, got none; without one there is nothing to "
+                "plan"
+            )
+        return public
 
-
-def _checked_task(options: Options) -> Task:
-    """Return what is going to be fitted."""
-    model, fit_intercept = options.get("model", "ridge"), options.get("fit_intercept", True)
-    if model not in FAMILIES:
-        raise ValueError(
-            f"model must be one of {', '.join(map(repr, FAMILIES))}, got model={model!r}"
-        )
-    check_switches(fit_intercept=fit_intercept)
-    exposure = positive("exposure", options.get("exposure", 1.0))
-    if exposure != 1.0 and model != "poisson":
-        raise ValueError(f"exposure goes with model='poisson', got model={model!r}; leave it out")
-    return Task(model, non_negative("alpha", options.get("alpha", 0.0)), fit_intercept, exposure)
+    def _checked_task(self) -> Task:
+        """Return what is going to be fitted."""
+        if (model := self.model) not in FAMILIES:
+            raise ValueError(
+                f"model must be one of {', '.join(map(repr, FAMILIES))}, got model={model!r}"
+            )
+        check_switches(fit_intercept=self.fit_intercept)
+        exposure = positive("exposure", self.exposure)
+        if exposure != 1.0 and model != "poisson":
+            raise ValueError(
+                f"exposure goes with model='poisson', got model={model!r}; leave it out"
+            )
+        alpha = non_negative("alpha", self.alpha)
+        return Task(model, alpha, bool(self.fit_intercept), exposure)
 
 
 def _known(
@@ -241,19 +233,14 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[], None]]:
         yield lambda: progress.advance(task)
 
 
-def _checked_rehearsals(rehearsals: object) -> int:
-    """Return a number of populations that can be compared with each other."""
+def _check_chance(rehearsals: object, random_state: object) -> None:
+    """Refuse numbers of populations that cannot be compared, and seeds that are none."""
     number = positive_integer("rehearsals", rehearsals, "pass 2 or more")
     if not number >= 2:
         raise ValueError(
             f"rehearsals must be at least 2, got rehearsals={number}; one population says nothing "
             "of how far others are from it"
         )
-    return number
-
-
-def _checked_seed(random_state: object) -> int:
-    """Return the seed of a rehearsal, which is always reproducible."""
     if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer):
         raise TypeError(
             f"random_state must be a non-negative integer, got {type(random_state).__name__}; "
@@ -261,4 +248,3 @@ def _checked_seed(random_state: object) -> int:
         )
     if not random_state >= 0:
         raise ValueError(f"random_state must be at least 0, got random_state={random_state!r}")
-    return int(random_state)

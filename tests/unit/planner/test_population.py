@@ -10,7 +10,7 @@ from publicmoments.planner.question import Question
 
 
 def world(public, seed=0, **options):
-    question = Question.checked(public, options)
+    question = Question(public, **options)
     return question.population.drawn(np.random.default_rng(seed))
 
 
