@@ -64,23 +64,20 @@ def plan(
         McFadden's pseudo R2. It is taken to be that of normal linear predictors without it; classes
         that are told apart better than those leave less to learn the coefficients from.
     predictor_sd : float, optional
-        Likewise for the others: root mean square of the linear predictor that the fit would have
-        without privacy, about its mean where there is an intercept.
+        Likewise for the others: root mean square of the linear predictor in the population, about
+        its mean where there is an intercept.
     response_mean : float, optional
         And the mean of their responses: the share of the second class, or the mean count per unit
         of exposure. Without it the linear predictor is taken to have mean 0.
     kurtosis : float, optional
         Where no rows are public: how heavy the tails of the features are, as the mean of
         ||z||^4 / (d (d + 2)) over whitened features z. It is 1 for Gaussian ones, 1.7 for the wine
-        table of the accuracy benchmark, and taken to be 1.08 without it. Heavy tails cost accuracy,
-        and no matrix shows them.
+        table of the accuracy benchmark, and taken to be 1.08 without it. No matrix shows it.
     exposure : float, default=1.0
         Mean exposure of private rows of counts, in units of the ``typical_exposure`` of
         `PoissonRegressor`.
     rehearsals : int, default=6
-        Made-up populations, of two tables; at least 2. The relative chance error of the figures is
-        near 2 / (3 sqrt(k)) for k populations that are alike and one coefficient, and less for
-        several together.
+        Made-up populations, of two tables; at least 2. More of them leave less to chance.
     random_state : int, default=0
         Seed of the rehearsal.
 
@@ -90,9 +87,10 @@ def plan(
 
     Notes
     -----
-    A dress rehearsal: populations are drawn that the public data could have come from, two private
-    tables from each, and the very estimator is run on them with seeded noise, the stated budget and
-    the real public input. With few public rows the populations differ much, which allows for what
+    A dress rehearsal: populations are drawn that the public data could have come from, their rows
+    being public ones, resampled and smoothed, where there are any; two private tables from each;
+    and the very estimator is run on them with seeded noise, the stated budget and the real public
+    input. With few public rows the populations differ much, which allows for what
     is not known. No private row is used, so planning costs no privacy.
 
     Examples
