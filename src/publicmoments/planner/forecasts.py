@@ -168,7 +168,7 @@ class Plan:
         >>> from publicmoments import GDP, plan
         >>> p = plan(n_rows=1_000, privacy=GDP(1), n_features=2, r2=0.5, rehearsals=2)
         >>> sorted(p.to_dict())[:4]
-        ['condition', 'distance', 'distance high', 'distance low']
+        ['bound', 'condition', 'distance', 'distance high']
         """
         names = ["mu", "error", "prediction_error", "distance", "prediction_distance", "bound"]
         names += ["condition", "robust"]
