@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -73,13 +74,16 @@ class Task:
             "public": public,
             "random_state": seed,
         }
-        if self.model == "poisson":
-            exposure = None if self.exposure == 1.0 else np.full(len(y), self.exposure)
-            model: Any = publicmoments.PoissonRegressor(**stated).fit(X, y, exposure=exposure)
-        elif self.model == "logistic":
-            model = publicmoments.LogisticRegression(**stated, classes=(0, 1)).fit(X, y)
-        else:
-            model = publicmoments.Ridge(**stated).fit(X, y)
+        with warnings.catch_warnings():
+            # What the public data lack is told once, by the real fit.
+            warnings.simplefilter("ignore")
+            if self.model == "poisson":
+                exposure = None if self.exposure == 1.0 else np.full(len(y), self.exposure)
+                model: Any = publicmoments.PoissonRegressor(**stated).fit(X, y, exposure=exposure)
+            elif self.model == "logistic":
+                model = publicmoments.LogisticRegression(**stated, classes=(0, 1)).fit(X, y)
+            else:
+                model = publicmoments.Ridge(**stated).fit(X, y)
         last: Any = model.card_.passes[-1]
         bound = getattr(last, "x_radius", getattr(last, "radius", float("nan")))
         coef = np.ravel(model.coef_)

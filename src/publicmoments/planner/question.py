@@ -78,8 +78,8 @@ class Question:
         self, budgets: Sequence[Budget], n_rows: int, progress: Callable[[], None]
     ) -> Plan:
         """Run the rehearsal."""
-        seed = int(self.random_state)
-        return rehearse(self.population, budgets, n_rows, self.rehearsals, seed, progress)
+        chance = self.rehearsals, int(self.random_state)
+        return rehearse(self.population, budgets, n_rows, *chance, progress)
 
     def _stated(self) -> dict[str, float]:
         """What is stated of responses, after a look at all numbers."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -64,46 +63,6 @@ class _Runs:
     private: Array = field(repr=False)
     bounds: Array = field(repr=False)
     share: float
-
-    @classmethod
-    def made(
-        cls,
-        population: Population,
-        budgets: Sequence[Budget],
-        n_rows: int,
-        rehearsals: int,
-        seed: int,
-        progress: Callable[[], None],
-    ) -> _Runs:
-        """Draw populations and tables, and fit these with every budget and with none."""
-        task, m, moments = population.task, min(n_rows, MOST_ROWS), []
-        public, plain, private, bounds = [], [], [], []
-        for k in range(rehearsals):
-            rng = np.random.default_rng([seed, k])
-            world = population.drawn(rng)
-            moments.append(_moments(world, rng, n_rows))
-            known = 0.0 if population.public_coef is None else population.public_coef
-            public.append([known - world.coef])
-            for _ in range(TABLES):
-                (X, y), noise = world.sample(rng, m), int(rng.integers(2**31))
-                plain.append(task.plain_fit(X, y) - world.coef)
-                for budget in budgets:
-                    mu = budget.to_gdp().mu * n_rows / m
-                    coef, bound = task.private_fit(X, y, mu, population.public, noise)
-                    private.append(coef - world.coef)
-                    bounds.append(bound)
-                    progress()
-        shape, each = (rehearsals, TABLES, len(budgets)), len(public[0][0])
-        return cls(
-            features=len(population.public.second_moment),
-            metric=np.array([metric for metric, _ in moments]),
-            expected=np.array([expected for _, expected in moments]),
-            public=np.array(public),
-            plain=np.reshape(plain, (*shape[:2], each)),
-            private=np.moveaxis(np.reshape(private, (*shape, each)), 2, 0),
-            bounds=np.moveaxis(np.reshape(bounds, shape), 2, 0),
-            share=m / n_rows,
-        )
 
     def squares(self, errors: Array, sampling: float = 0.0) -> Array:
         """
@@ -184,21 +143,41 @@ def rehearse(
     the budget mu n / m: noise, and with it the distance from the non-private fit, is then that of
     the real fit. What remains, the sampling error, is scaled: its square goes with 1 / n.
     """
-    with warnings.catch_warnings():
-        # What the public data lack is told once, by the real fit.
-        warnings.simplefilter("ignore")
-        runs = _Runs.made(population, budgets, n_rows, rehearsals, seed, progress)
+    task, m, known = population.task, min(n_rows, MOST_ROWS), population.public_coef
+    moments, public, plain, private, bounds = [], [], [], [], []
+    for k in range(rehearsals):
+        rng = np.random.default_rng([seed, k])
+        world = population.drawn(rng)
+        moments.append(_moments(world, rng, n_rows))
+        public.append([(0.0 if known is None else known) - world.coef])
+        for _ in range(TABLES):
+            (X, y), noise = world.sample(rng, m), int(rng.integers(2**31))
+            plain.append(task.plain_fit(X, y) - world.coef)
+            for budget in budgets:
+                mu = budget.to_gdp().mu * n_rows / m
+                coef, bound = task.private_fit(X, y, mu, population.public, noise)
+                private.append(coef - world.coef)
+                bounds.append(bound)
+                progress()
+    shape, each = (rehearsals, TABLES, len(budgets)), len(public[0][0])
+    runs = _Runs(
+        features=len(population.public.second_moment),
+        metric=np.array([metric for metric, _ in moments]),
+        expected=np.array([expected for _, expected in moments]),
+        public=np.array(public),
+        plain=np.reshape(plain, (*shape[:2], each)),
+        private=np.moveaxis(np.reshape(private, (*shape, each)), 2, 0),
+        bounds=np.moveaxis(np.reshape(bounds, shape), 2, 0),
+        share=m / n_rows,
+    )
     conditions = [_condition(population, budget.to_gdp().mu, n_rows) for budget in budgets]
+    told = enumerate(zip(budgets, conditions, strict=True))
     return Plan(
         n_rows=n_rows,
-        model=population.task.model,
-        forecasts=tuple(
-            runs.forecast(b, *told) for b, told in enumerate(zip(budgets, conditions, strict=True))
-        ),
+        model=task.model,
+        forecasts=tuple(runs.forecast(b, *one) for b, one in told),
         non_private=_accuracy(runs.squares(np.zeros_like(runs.public), 1.0)),
-        public_only=None
-        if population.public_coef is None
-        else _accuracy(runs.squares(runs.public)),
+        public_only=None if known is None else _accuracy(runs.squares(runs.public)),
         columns=population.columns,
         rehearsals=rehearsals,
     )
