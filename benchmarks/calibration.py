@@ -37,7 +37,7 @@ from utility import positive
 
 import publicmoments
 from publicmoments import GDP, PublicMoments, Ridge, plan
-from publicmoments.planner.levels import RANGE_SHARE
+from publicmoments.planner.rehearsal import RANGE_SHARE
 
 TABLES = 8
 SEEDS = {"ridge": 40, "glm": 24}

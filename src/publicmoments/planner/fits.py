@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+import publicmoments
 from publicmoments.families import Bernoulli, CanonicalFamily, Gaussian, Poisson
-from publicmoments.models.glm.logistic import LogisticRegression
-from publicmoments.models.glm.regressors import PoissonRegressor
-from publicmoments.models.ridge import Ridge
-from publicmoments.privacy.budgets import GDP
 from publicmoments.public import PublicMoments
-from publicmoments.report.card import GradientPass, RidgePass
 
-__all__ = ["FAMILIES", "Model", "Task", "newton", "with_ones"]
+__all__ = ["FAMILIES", "Model", "Task", "newton"]
 
 Array = NDArray[np.float64]
 Model: TypeAlias = Literal["ridge", "logistic", "poisson"]
@@ -26,8 +23,6 @@ FAMILIES: dict[str, CanonicalFamily] = {
     "logistic": Bernoulli(),
     "poisson": Poisson(),
 }
-
-MOST_STEPS, MOST_HALVINGS, CONVERGED = 50, 30, 1e-20
 
 
 @dataclass(frozen=True)
@@ -48,8 +43,8 @@ class Task:
     """
 
     model: Model
-    alpha: float
-    fit_intercept: bool
+    alpha: float = 0.0
+    fit_intercept: bool = True
     exposure: float = 1.0
 
     @property
@@ -57,37 +52,43 @@ class Task:
         """Family of the responses."""
         return FAMILIES[self.model]
 
+    def design(self, X: Array) -> Array:
+        """Append the column of ones where there is an intercept."""
+        return np.column_stack([X, np.ones(len(X))]) if self.fit_intercept else X
+
     def penalty(self, p: int) -> Array:
-        """Penalty of each coefficient of a design row."""
+        """Penalty on the coefficients of a design row, as a matrix."""
         penalties = np.full(p, self.alpha)
         if self.fit_intercept:
             penalties[-1] = 0.0
-        return penalties
-
-    def design(self, X: Array) -> Array:
-        """Append the column of ones where there is an intercept."""
-        return with_ones(X) if self.fit_intercept else X
+        return np.diag(penalties)
 
     def private_fit(
         self, X: Array, y: Array, mu: float, public: PublicMoments, seed: int
     ) -> tuple[Array, float]:
-        """Fit with reproducible noise; return the coefficients and the radius of the last pass."""
+        """Fit with reproducible noise; return coefficients and the bound of the last release."""
         stated: dict[str, Any] = {
             "alpha": self.alpha,
             "fit_intercept": self.fit_intercept,
-            "privacy": GDP(mu),
+            "privacy": publicmoments.GDP(mu),
             "public": public,
             "random_state": seed,
         }
-        if self.model == "poisson":
-            exposure = None if self.exposure == 1.0 else np.full(len(y), self.exposure)
-            model: Any = PoissonRegressor(**stated).fit(X, y, exposure=exposure)
-        else:
-            model = {"ridge": Ridge, "logistic": LogisticRegression}[self.model](**stated).fit(X, y)
+        with warnings.catch_warnings():
+            # What the public data lack is told once, by the real fit.
+            warnings.simplefilter("ignore")
+            if self.model == "poisson":
+                exposure = None if self.exposure == 1.0 else np.full(len(y), self.exposure)
+                model: Any = publicmoments.PoissonRegressor(**stated).fit(X, y, exposure=exposure)
+            elif self.model == "logistic":
+                model = publicmoments.LogisticRegression(**stated, classes=(0, 1)).fit(X, y)
+            else:
+                model = publicmoments.Ridge(**stated).fit(X, y)
+        last: Any = model.card_.passes[-1]
+        bound = getattr(last, "x_radius", getattr(last, "radius", float("nan")))
         coef = np.ravel(model.coef_)
-        if self.fit_intercept:
-            coef = np.append(coef, model.intercept_)
-        return coef, _radius(model.card_.passes[-1])
+        coef = np.append(coef, model.intercept_) if self.fit_intercept else coef
+        return coef, float(getattr(last, "bound", bound))
 
     def plain_fit(self, X: Array, y: Array) -> Array:
         """
@@ -96,24 +97,12 @@ class Task:
         The loss of counts under an exposure e is e times that of counts over e.
         """
         rows, e = self.design(X), self.exposure
-        return newton(self.family, rows, y / e, np.diag(self.penalty(rows.shape[1])) / e)
-
-    def plain_moments(self, X: Array, coef: Array) -> tuple[Array, Array]:
-        """
-        Error of the plain fit to first order: covariance for one row of unit variance, and bias.
-
-        With H the mean curvature at the true coefficients and P the penalty, the covariance is
-        (H + P)^-1 H (H + P)^-1 and the bias is -(H + P)^-1 P coef.
-        """
-        rows = self.design(X)
-        penalty = np.diag(self.penalty(rows.shape[1]))
-        curvature = self.exposure * self.family.curvature(rows @ coef)
-        hessian = (rows * curvature[:, None]).T @ rows / len(rows)
-        inverse = np.linalg.pinv(hessian + penalty, rcond=1e-15, hermitian=True)
-        return inverse @ hessian @ inverse, -inverse @ penalty @ coef
+        return newton(self.family, rows, y / e, self.penalty(rows.shape[1]) / e)
 
 
-def newton(family: CanonicalFamily, rows: Array, y: Array, penalty: Array) -> Array:
+def newton(
+    family: CanonicalFamily, rows: Array, y: Array, penalty: Array, weights: Array | None = None
+) -> Array:
     """
     Minimise the mean loss of design rows plus a quadratic penalty, by damped Newton steps.
 
@@ -122,39 +111,26 @@ def newton(family: CanonicalFamily, rows: Array, y: Array, penalty: Array) -> Ar
     """
     sizes = np.sqrt(np.mean(rows**2, axis=0))
     sizes = np.where(sizes > 0.0, sizes, 1.0)
-    X, n = rows / sizes, len(rows)
-    weak = 0.0 if isinstance(family, Gaussian) else 1e-6 / n
+    X, share = rows / sizes, np.full(len(rows), 1.0 / len(rows)) if weights is None else weights
+    weak = 0.0 if isinstance(family, Gaussian) else 1e-6 / len(rows)
     added = penalty / np.outer(sizes, sizes) + weak * np.eye(len(sizes))
-    coef = np.zeros(len(sizes))
 
     def objective(at: Array) -> float:
         with np.errstate(over="ignore"):
-            return float(np.mean(family.loss(X @ at, y)) + at @ added @ at / 2)
+            return float(share @ family.loss(X @ at, y) + at @ added @ at / 2)
 
-    value = objective(coef)
-    for _ in range(MOST_STEPS):
+    coef = np.zeros(len(sizes))
+    value, gain = objective(coef), np.inf
+    for _ in range(50):
         predictor = X @ coef
-        gradient = X.T @ (family.mean(predictor) - y) / n + added @ coef
-        hessian = (X * family.curvature(predictor)[:, None]).T @ X / n + added
+        gradient = X.T @ (share * (family.mean(predictor) - y)) + added @ coef
+        hessian = (X * (share * family.curvature(predictor))[:, None]).T @ X + added
         step = np.linalg.lstsq(hessian, gradient, rcond=1e-14)[0]
-        for _ in range(MOST_HALVINGS):
-            new = objective(coef - step)
-            if new <= value + 1e-14 * abs(value):
-                break
-            step = step / 2
-        coef, value = coef - step, new
-        if gradient @ step < CONVERGED or isinstance(family, Gaussian):
+        if (gain := float(gradient @ step)) < 1e-20:
             break
+        while gain > 1e-20 and (new := objective(coef - step)) > value + 1e-14 * abs(value):
+            step, gain = step / 2, gain / 2
+        if not gain > 1e-20:
+            break
+        coef, value = coef - step, new
     return np.asarray(coef / sizes)
-
-
-def with_ones(X: Array) -> Array:
-    """Append the column of ones."""
-    return np.column_stack([X, np.ones(len(X))])
-
-
-def _radius(last: object) -> float:
-    """Radius that the last release bounded whitened rows by."""
-    if isinstance(last, RidgePass):
-        return last.x_radius
-    return last.radius if isinstance(last, GradientPass) else float("nan")

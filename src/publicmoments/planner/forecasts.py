@@ -81,8 +81,8 @@ class Forecast(Accuracy):
         Like the errors, but from the non-private fit of the same rows: what privacy costs.
     ranges : Ranges
         Where these four lie in four of five fits.
-    radius : float
-        Bound on whitened rows that the last release is expected to have.
+    bound : float
+        Bound that the last release is expected to have: on what one row adds to it.
     condition : float or None
         The paper's stability condition, which should be at most 1/2; None without public rows
         behind the moments.
@@ -95,7 +95,7 @@ class Forecast(Accuracy):
     distance: float
     prediction_distance: float
     ranges: Ranges
-    radius: float
+    bound: float
     condition: float | None
     robust: bool | None
 
@@ -168,9 +168,9 @@ class Plan:
         >>> from publicmoments import GDP, plan
         >>> p = plan(n_rows=1_000, privacy=GDP(1), n_features=2, r2=0.5, rehearsals=2)
         >>> sorted(p.to_dict())[:4]
-        ['condition', 'distance', 'distance high', 'distance low']
+        ['bound', 'condition', 'distance', 'distance high']
         """
-        names = ["mu", "error", "prediction_error", "distance", "prediction_distance", "radius"]
+        names = ["mu", "error", "prediction_error", "distance", "prediction_distance", "bound"]
         names += ["condition", "robust"]
         columns: dict[str, list[Any]] = {
             name: [getattr(forecast, name) for forecast in self.forecasts] for name in names

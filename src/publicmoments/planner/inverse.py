@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, Unpack
+from typing import Any, Literal
 
 from publicmoments.checks import positive
 from publicmoments.models.parameters import checked_budget
-from publicmoments.planner.question import Options, Question, checked_rows, progress_bar
+from publicmoments.planner.question import Question, checked_rows, progress_bar
 from publicmoments.privacy.budgets import GDP, Budget
 from publicmoments.privacy.rounding import text_above
 from publicmoments.public import PublicMoments
@@ -31,7 +31,7 @@ def smallest_budget(
     public: PublicMoments | None = None,
     *,
     metric: Metric = "prediction",
-    **options: Unpack[Options],
+    **options: Any,
 ) -> GDP:
     """
     Return the smallest budget whose expected error is at most the wanted one.
@@ -68,7 +68,7 @@ def smallest_budget(
     >>> 0.01 < budget.mu < 10.0
     True
     """
-    question, n_rows = Question.checked(public, **options), checked_rows(n_rows)
+    question, n_rows = Question(public, **options), checked_rows(n_rows)
     wanted = positive("error", error)
     with progress_bar("searching", (STEPS + 2) * question.fits) as advance:
         errors = _errors(question, metric, advance)
@@ -87,7 +87,7 @@ def smallest_n(
     public: PublicMoments | None = None,
     *,
     metric: Metric = "prediction",
-    **options: Unpack[Options],
+    **options: Any,
 ) -> int:
     """
     Return the smallest number of private rows whose expected error is at most the wanted one.
@@ -119,7 +119,7 @@ def smallest_n(
     >>> 100 < n < 10_000
     True
     """
-    question, mu = Question.checked(public, **options), checked_budget(privacy).to_gdp().mu
+    question, mu = Question(public, **options), checked_budget(privacy).to_gdp().mu
     wanted = positive("error", error)
     with progress_bar("searching", (STEPS + 2) * question.fits) as advance:
         errors = _errors(question, metric, advance)
@@ -141,9 +141,8 @@ def _errors(
         raise ValueError(f'metric must be "prediction" or "coef", got metric={metric!r}')
 
     def expected(mu: float, n_rows: int) -> float:
-        (outcome,) = question.rehearsed([mu], n_rows, advance).outcomes
-        accuracy = question.accuracy(outcome.population)
-        return accuracy.prediction_error if metric == "prediction" else accuracy.error
+        forecast = question.rehearsed([GDP(mu)], n_rows, advance).forecasts[0]
+        return forecast.prediction_error if metric == "prediction" else forecast.error
 
     return expected
 

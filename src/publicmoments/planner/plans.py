@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from publicmoments.models.parameters import checked_budget
-from publicmoments.paper.theory import is_robust
 from publicmoments.planner.fits import Model
-from publicmoments.planner.forecasts import Forecast, Plan, Ranges
-from publicmoments.planner.question import REHEARSALS, Question, checked_rows, progress_bar
-from publicmoments.planner.rehearsal import Outcome
+from publicmoments.planner.forecasts import Plan
+from publicmoments.planner.question import (
+    REHEARSALS,
+    Question,
+    checked_rows,
+    progress_bar,
+)
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
 
@@ -61,23 +64,20 @@ def plan(
         McFadden's pseudo R2. It is taken to be that of normal linear predictors without it; classes
         that are told apart better than those leave less to learn the coefficients from.
     predictor_sd : float, optional
-        Likewise for the others: root mean square of the linear predictor that the fit would have
-        without privacy, about its mean where there is an intercept.
+        Likewise for the others: root mean square of the linear predictor in the population, about
+        its mean where there is an intercept.
     response_mean : float, optional
         And the mean of their responses: the share of the second class, or the mean count per unit
         of exposure. Without it the linear predictor is taken to have mean 0.
     kurtosis : float, optional
         Where no rows are public: how heavy the tails of the features are, as the mean of
         ||z||^4 / (d (d + 2)) over whitened features z. It is 1 for Gaussian ones, 1.7 for the wine
-        table of the accuracy benchmark, and taken to be 1.08 without it. Heavy tails cost accuracy,
-        and no matrix shows them.
+        table of the accuracy benchmark, and taken to be 1.08 without it. No matrix shows it.
     exposure : float, default=1.0
         Mean exposure of private rows of counts, in units of the ``typical_exposure`` of
         `PoissonRegressor`.
     rehearsals : int, default=6
-        Made-up populations, of two tables; at least 2. The relative chance error of the figures is
-        near 2 / (3 sqrt(k)) for k populations that are alike and one coefficient, and less for
-        several together.
+        Made-up populations, of two tables; at least 2. More of them leave less to chance.
     random_state : int, default=0
         Seed of the rehearsal.
 
@@ -87,9 +87,10 @@ def plan(
 
     Notes
     -----
-    A dress rehearsal: populations are drawn that the public data could have come from, two private
-    tables from each, and the very estimator is run on them with seeded noise, the stated budget and
-    the real public input. With few public rows the populations differ much, which allows for what
+    A dress rehearsal: populations are drawn that the public data could have come from, their rows
+    being public ones, resampled and smoothed, where there are any; two private tables from each;
+    and the very estimator is run on them with seeded noise, the stated budget and the real public
+    input. With few public rows the populations differ much, which allows for what
     is not known. No private row is used, so planning costs no privacy.
 
     Examples
@@ -103,67 +104,25 @@ def plan(
     >>> bool(p.forecasts[1].prediction_error < 1.5 * p.non_private.prediction_error)
     True
     """
-    question = Question.checked(
+    question = Question(
         public,
-        n_features=n_features,
-        model=model,
-        alpha=alpha,
-        fit_intercept=fit_intercept,
-        r2=r2,
-        residual_sd=residual_sd,
-        predictor_sd=predictor_sd,
-        response_mean=response_mean,
-        kurtosis=kurtosis,
-        exposure=exposure,
-        rehearsals=rehearsals,
-        random_state=random_state,
+        n_features,
+        model,
+        alpha,
+        fit_intercept,
+        r2,
+        residual_sd,
+        predictor_sd,
+        response_mean,
+        kurtosis,
+        exposure,
+        rehearsals,
+        random_state,
     )
     n_rows = checked_rows(n_rows)
     budgets = _sorted_budgets(privacy)
-    mus = [budget.to_gdp().mu for budget in budgets]
-    with progress_bar("planning", len(mus) * question.fits) as advance:
-        rehearsal = question.rehearsed(mus, n_rows, advance)
-    forecasts = []
-    for budget, mu, outcome in zip(budgets, mus, rehearsal.outcomes, strict=True):
-        condition = question.condition(mu, n_rows)
-        accuracy = question.accuracy(outcome.population)
-        distance, prediction_distance = outcome.plain.sizes
-        forecasts.append(
-            Forecast(
-                accuracy.error,
-                accuracy.prediction_error,
-                accuracy.half_widths,
-                privacy=budget,
-                mu=mu,
-                distance=distance,
-                prediction_distance=prediction_distance,
-                ranges=_ranges(outcome),
-                radius=outcome.radius,
-                condition=condition,
-                robust=None if condition is None else is_robust(condition),
-            )
-        )
-    return Plan(
-        n_rows=n_rows,
-        model=model,
-        forecasts=tuple(forecasts),
-        non_private=question.accuracy(rehearsal.plain),
-        public_only=None if rehearsal.public is None else question.accuracy(rehearsal.public),
-        columns=question.columns,
-        rehearsals=question.rehearsals,
-    )
-
-
-def _ranges(outcome: Outcome) -> Ranges:
-    """Put spreads about the errors that are expected."""
-    ends: list[tuple[float, float]] = []
-    for level, spread in (
-        (outcome.population, outcome.population_spread),
-        (outcome.plain, outcome.plain_spread),
-    ):
-        for size, (low, high) in zip(level.sizes, (spread.length, spread.prediction), strict=True):
-            ends.append((low * size, high * size))
-    return Ranges(*ends)
+    with progress_bar("planning", len(budgets) * question.fits) as advance:
+        return question.rehearsed(budgets, n_rows, advance)
 
 
 def _sorted_budgets(privacy: object) -> list[Budget]:

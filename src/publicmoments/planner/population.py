@@ -1,121 +1,242 @@
-"""Made-up populations that look like what is public: the stage of a rehearsal.
-
-Public data leave things open: with few rows the second moment, the coefficients and the residual
-scale are known badly. Each drawn population is one that the public data could have come from, so
-that a rehearsal on many of them allows for what is not known.
-"""
+"""Made-up populations that the public data could have come from: the stage of a rehearsal."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import entr
 
-from publicmoments.families import Bernoulli, Gaussian
-from publicmoments.planner.features import FeatureLaw, student_factors
-from publicmoments.planner.fits import Task
-from publicmoments.planner.truths import Truth, TruthLaw
+from publicmoments.planner.features import EllipticalRows, Features, PublicRows
+from publicmoments.planner.fits import Task, newton
+from publicmoments.planner.posterior import Posterior
+from publicmoments.public import PublicDesign, PublicMoments
 
-__all__ = ["Population", "World"]
+__all__ = ["KnownMoments", "KnownRows", "Population", "Stated", "World"]
 
 Array = NDArray[np.float64]
 
-MISFIT_ROWS = 450.0
-"""How wrong linear models are taken to be, as in `bounds.MISFIT_ROWS`. Bounds had better allow for
-too much; a prediction should lie between a perfectly linear model and the real tables of the
-accuracy benchmark."""
 
-RESIDUAL_TAIL = 8.0
-"""Degrees of freedom of the Student factors that lengthen residuals of rows nobody has seen. Such
-residuals have a kurtosis of 4.5; those of the real tables of the accuracy benchmark have 4.3 and
-4.8, of which few public rows show little."""
+@dataclass(frozen=True, eq=False)
+class World:
+    """
+    One population; everything in it is made up.
 
-LARGEST_PREDICTOR = 30.0
-"""Counts with a larger logarithm of the mean than this are not drawn."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class World(Truth):
-    """One population: a truth and how responses follow it; everything in it is made up."""
+    Parameters
+    ----------
+    task : Task
+        What is fitted.
+    features : Features
+        Law of the rows.
+    coef : ndarray of shape (p,)
+        Its coefficients, intercept last where there is one.
+    residual_sd : float
+        Of responses of a linear model about the linear predictor.
+    residuals : ndarray or None
+        What public rows leave of their responses, instead of a normal law of that size; for counts
+        their ratios to the mean, instead of Poisson's law.
+    largest : float
+        Largest mean of a count.
+    """
 
     task: Task
-
-    @property
-    def metric(self) -> Array:
-        """Second moment of a design row."""
-        moment, mean = self.features.second_moment, self.features.mean[None, :]
-        if not self.task.fit_intercept:
-            return moment
-        return np.block([[moment, mean.T], [mean, np.ones((1, 1))]])
+    features: Features
+    coef: Array
+    residual_sd: float = 1.0
+    residuals: Array | None = field(default=None, repr=False)
+    largest: float = 1e18
 
     def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
         """Draw rows and responses."""
-        z, picked = self.features.whitened(rng, n)
-        X = self.features.mean + z @ self.features.root
-        predictor = X @ self.coef[: X.shape[1]] + (
-            self.coef[-1] if self.task.fit_intercept else 0.0
-        )
-        if isinstance(self.task.family, Gaussian):
-            left = self._residuals(rng, picked) + self._bend(rng, z, X)
-            return X, predictor + self.residual_sd * left
-        if isinstance(self.task.family, Bernoulli):
+        X, picked = self.features.sample(rng, n)
+        predictor = self.task.design(X) @ self.coef
+        if self.task.model == "logistic":
             return X, (rng.logistic(size=n) > -predictor).astype(np.float64)
-        rates = np.exp(np.minimum(predictor, LARGEST_PREDICTOR))
-        return X, rng.poisson(self.task.exposure * rates).astype(np.float64)
-
-    @property
-    def _trust(self) -> float:
-        """How far public residuals are taken to show in which rows the model is wrong."""
-        seen = 0 if self.residuals is None else len(self.residuals)
-        return seen / (seen + MISFIT_ROWS)
-
-    def _residuals(self, rng: np.random.Generator, picked: NDArray[np.intp]) -> Array:
-        """
-        Residuals of mean square 1: normal, or public ones, smoothed.
-
-        What residuals go with which rows is mostly chance where public rows are few: then most are
-        shuffled. Those of rows that nobody has seen have tails that nobody has seen.
-        """
-        n = len(picked)
-        left = rng.standard_normal(n)
+        if self.task.model == "ridge":
+            if self.residuals is not None:
+                return X, predictor + self.residuals[picked]
+            return X, predictor + self.residual_sd * rng.standard_normal(n)
+        rates = self.task.exposure * np.exp(np.minimum(predictor, math.log(self.largest)))
         if self.residuals is not None:
-            own = (picked >= 0) & (rng.random(n) < self._trust)
-            chosen = np.where(own, picked, rng.integers(len(self.residuals), size=n))
-            smooth = self.features.jitter
-            left = (self.residuals[chosen] + smooth * left) / math.sqrt(1.0 + smooth**2)
-        unseen = picked < 0
-        left[unseen] *= student_factors(rng, RESIDUAL_TAIL, int(unseen.sum()))
-        return np.asarray(left)
-
-    def _bend(self, rng: np.random.Generator, z: Array, X: Array) -> Array:
-        """
-        What a straight line misses in long rows, in units of the residual sd.
-
-        It is (a.z) (|z| - c), of the size that ``MISFIT_ROWS`` stands for, less what residuals show
-        that go with their rows, and made orthogonal to the design: least squares does not feel it,
-        bounds on long rows do.
-        """
-        length = np.linalg.norm(z, axis=1)
-        bend = length - np.mean(length**3) / np.mean(length**2)
-        bend /= math.sqrt(float(np.mean((length * bend) ** 2)) / max(self.features.rank, 1))
-        shown = self._trust * self.features.seen_share
-        size = math.sqrt((1.0 - shown) / MISFIT_ROWS)
-        bend *= z @ rng.standard_normal(z.shape[1]) * size
-        rows = np.column_stack([X, np.ones(len(X))]) if self.task.fit_intercept else X
-        return np.asarray(bend - rows @ np.linalg.lstsq(rows, bend, rcond=None)[0])
+            return X, np.floor(rates * self.residuals[picked] + rng.random(n))
+        return X, rng.poisson(rates).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What is believed of the private population, from public knowledge alone."""
+    """
+    What is believed of the private population, from public knowledge alone.
 
-    features: FeatureLaw
-    law: TruthLaw
+    Parameters
+    ----------
+    task : Task
+        What is fitted.
+    public : PublicMoments
+        The public input that the fit will have.
+    public_coef : ndarray or None
+        Coefficients of the public data alone, where these have responses.
+    features : Features
+        Law of the rows.
+    law : TruthLaw
+        Law of their responses.
+    """
+
     task: Task
+    public: PublicMoments
+    public_coef: Array | None
+    features: Features
+    law: KnownRows | KnownMoments | Stated
 
     def drawn(self, rng: np.random.Generator) -> World:
         """Draw one population that agrees with what is public."""
-        truth = self.law.drawn(rng, self.features)
-        return World(**vars(truth), task=self.task)
+        return self.law.drawn(rng, self.task, self.features.drawn(rng))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the coefficients."""
+        names = self.public.columns or tuple(f"x{k}" for k in range(len(self.public.second_moment)))
+        return (*names, "intercept") if self.task.fit_intercept else names
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """Public rows with responses: their fit, and responses about it like theirs."""
+
+    posterior: Posterior
+    y: Array = field(repr=False)
+
+    def drawn(self, rng: np.random.Generator, task: Task, features: Features) -> World:
+        """
+        Draw coefficients; what the fit leaves of public responses stays with their rows.
+
+        For errors may be uneven, and the model wrong. Left is the difference from a fit of rows
+        weighted as they are in this population, or for counts the ratio to it, of the size that
+        allows for what fits take. The coefficients are those of a fit of the population. Rows that
+        are fewer than twice the columns show nothing of this.
+        """
+        coef, y, spread = self.posterior.drawn(rng), self.y, self.posterior.spread
+        largest = max(float(np.max(y)), 1.0)
+        world = World(task, features, coef, math.sqrt(spread), largest=largest)
+        few = len(y) <= 2 * len(coef)
+        if task.model == "logistic" or few or not isinstance(features, PublicRows):
+            return world
+        rows, weights, none = task.design(features.rows), features.weights, 0.0 * np.diag(coef)
+        predictor = rows @ newton(task.family, rows, y, none, weights)
+        left = y - task.family.mean(predictor)
+        wide = math.sqrt(spread / max(float(weights @ left**2), 1e-300))
+        if task.model == "ridge":
+            return replace(world, residuals=wide * left)
+        ratios = np.maximum(1.0 + wide * left * np.exp(-predictor), 0.0)
+        y = ratios * np.exp(np.minimum(rows @ coef, math.log(largest)))
+        coef = newton(task.family, rows, y, none, weights)
+        return replace(world, coef=coef, residuals=y * np.exp(-rows @ coef))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownMoments:
+    """Public moments of rows and responses: least squares with normal errors."""
+
+    design: PublicDesign
+    coef: Array
+
+    def drawn(self, rng: np.random.Generator, task: Task, features: Features) -> World:
+        """Draw a residual variance and coefficients."""
+        sd, n, p = float(np.asarray(self.design.residual_scale)[0]), self.design.n, len(self.coef)
+        if n is None:
+            return World(task, features, self.coef, sd)
+        sd *= math.sqrt(max(n - p, 1) / rng.chisquare(max(n - p, 1)))
+        away = sd / math.sqrt(n) * np.asarray(self.design.whitener) @ rng.standard_normal(p)
+        return World(task, features, self.coef + away, sd)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """
+    No public responses: a random direction, its size as stated.
+
+    Parameters
+    ----------
+    signal : float
+        Root mean square of the linear predictor, about its mean where there is an intercept.
+    residual_sd : float
+        Of responses of a linear model about it.
+    level : float
+        Mean of the linear predictor of a linear model with an intercept.
+    response_mean : float or None
+        Mean of the responses of the others; None for a linear predictor of mean ``level``.
+    r2 : float or None
+        Share of the deviance of labels that is explained, where rows are elliptical; None for that
+        of rows without classes.
+    """
+
+    signal: float
+    residual_sd: float = 1.0
+    level: float = 0.0
+    response_mean: float | None = None
+    r2: float | None = None
+
+    def drawn(self, rng: np.random.Generator, task: Task, features: Features) -> World:
+        """Draw effects that are alike in units of the columns, and classes where r2 takes them."""
+        seed = int(rng.integers(2**31))
+        coef, _ = self._settled(task, features, seed)
+        if self.r2 is not None and isinstance(features, EllipticalRows):
+            law, axis = features, features.root @ coef[: len(features.mean)]
+            share = self.response_mean or 0.5
+
+            def classes(apart: float) -> EllipticalRows:
+                unit = axis / np.linalg.norm(axis)
+                return replace(law, axis=unit, apart=apart, upper=share)
+
+            def missing(apart: float) -> float:
+                _, predictor = self._settled(task, classes(apart), seed)
+                means = task.family.mean(predictor)
+                whole = float(entr(np.mean(means)) + entr(1.0 - np.mean(means)))
+                left = float(np.mean(task.family.loss(predictor, means))) / whole
+                return 1.0 - left - (self.r2 or 0.0)
+
+            features = classes(_root(missing, 0.0, 0.99))
+            coef, _ = self._settled(task, features, seed)
+        return World(task, features, coef, self.residual_sd)
+
+    def _settled(self, task: Task, features: Features, seed: int) -> tuple[Array, Array]:
+        """
+        Coefficients of the stated size and mean of responses, and their linear predictors.
+
+        Effects are put together with the coefficients whose predictor is nearest to 1, the
+        intercept where there is one; what is left of them has a predictor of mean 0 then.
+        """
+        centred = task.fit_intercept
+        X, _ = features.sample(np.random.default_rng(seed), 4_000)
+        rows, sizes = task.design(X), np.sqrt(np.mean((X - centred * X.mean(0)) ** 2, axis=0))
+        varying = sizes > 1e-9 * np.max(np.abs(X), axis=0)
+        effects = np.random.default_rng([seed, 1]).standard_normal(len(sizes)) * varying
+        effects = effects / np.where(varying, sizes, 1.0)
+        effects = np.append(effects, np.zeros(rows.shape[1] - len(effects)))
+        along = np.linalg.lstsq(rows, np.ones(len(rows)), rcond=1e-9)[0]
+        base = max(math.sqrt(float(np.mean(rows @ along))), 1e-150)
+        if centred or self.response_mean is not None:
+            effects = effects - along * float(np.mean(rows @ effects)) / base**2
+        effects /= max(math.sqrt(float(np.mean((rows @ effects) ** 2))), 1e-300)
+
+        def coef(at: float) -> Array:
+            if centred:
+                return np.asarray(self.signal * effects + at * along)
+            return np.asarray(self.signal * (math.cos(at) * effects + math.sin(at) / base * along))
+
+        def excess(at: float) -> float:
+            return float(np.mean(task.family.mean(rows @ coef(at)))) - (self.response_mean or 0.0)
+
+        end = 30.0 if centred else 1.4
+        at = self.level if self.response_mean is None else _root(excess, -end, end)
+        return coef(at), rows @ coef(at)
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Root of an increasing function, or the end that is nearest to one."""
+    if function(low) >= 0.0:
+        return low
+    return high if function(high) <= 0.0 else float(brentq(function, low, high, xtol=1e-3))

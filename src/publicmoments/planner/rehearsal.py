@@ -1,112 +1,133 @@
-"""A dress rehearsal: the very estimator on made-up private tables, its errors recorded."""
+"""A dress rehearsal: the very estimator on made-up private tables, its errors summarised."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
-from publicmoments.planner.fits import Task
-from publicmoments.planner.levels import TINY, Level, Spread
+from publicmoments.paper.settings import GuidedSetting
+from publicmoments.paper.theory import is_robust, robustness_condition
+from publicmoments.planner.forecasts import Accuracy, Forecast, Plan, Ranges
 from publicmoments.planner.population import Population, World
-from publicmoments.public import PublicMoments
+from publicmoments.privacy.budgets import Budget
 
-__all__ = ["MOST_ROWS", "TABLES", "Outcome", "Rehearsal", "rehearse"]
+__all__ = ["MOST_ROWS", "RANGE_SHARE", "TABLES", "rehearse"]
 
 Array = NDArray[np.float64]
 
-MOST_ROWS = 50_000
+MOST_ROWS = 20_000
 """Made-up tables have at most this many rows; the errors of longer ones are worked out."""
 
-LEAST_SHARE = 0.2
-"""A correction for chance leaves at least this share of a squared error."""
+RANGE_SHARE = 0.8
+"""Share of fits whose error lies in the range that is told."""
 
 TABLES = 2
-"""Tables of each population: what `Level.mean` makes of chance is for two."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Squared errors at one budget: from the population, from the non-private fit; radius."""
-
-    population: Level
-    plain: Level
-    population_spread: Spread
-    plain_spread: Spread
-    radius: float
-
-
-@dataclass(frozen=True)
-class Rehearsal:
-    """Outcomes of all budgets, the non-private level and, with public responses, the public one."""
-
-    outcomes: tuple[Outcome, ...]
-    plain: Level
-    public: Level | None
+"""Private tables of each population: the fewest that show chance."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _Runs:
     """
-    Errors on one table.
+    Errors of fits of tables of ``m`` rows, for K populations and T tables.
 
-    ``coef`` are the true coefficients, those of ``features`` features first. ``private`` are
-    estimates less the truth for each budget and ``noise`` what noise does to them, which is looked
-    at where the table is shorter than the real one; ``plain`` is that of the non-private fit, and
-    ``expected`` holds the expected squared errors of a non-private fit of the real number of rows.
+    Parameters
+    ----------
+    features : int
+        Coefficients without the intercept.
+    metric : ndarray of shape (K, p, p)
+        Second moments of design rows.
+    expected : ndarray of shape (K, p, p)
+        Expected squares and products of errors of a non-private fit of all rows.
+    public : ndarray of shape (K, 1, p)
+        Errors of the public fit.
+    plain : ndarray of shape (K, T, p)
+        Errors of non-private fits.
+    private : ndarray of shape (budgets, K, T, p)
+        Errors of private fits.
+    bounds : ndarray of shape (budgets, K, T)
+        Bounds of their last releases.
+    share : float
+        Rows of a made-up table over those of the real one.
     """
 
-    coef: Array
     features: int
     metric: Array = field(repr=False)
-    private: Array
-    noise: Array
-    plain: Array
-    public: Array | None
-    expected: Array
-    radii: Array
+    expected: Array = field(repr=False)
+    public: Array = field(repr=False)
+    plain: Array = field(repr=False)
+    private: Array = field(repr=False)
+    bounds: Array = field(repr=False)
+    share: float
 
+    def squares(self, errors: Array, sampling: float = 0.0) -> Array:
+        """
+        Squares of errors, and of so much of what a non-private fit is expected to have.
 
-_Worlds: TypeAlias = list[list[_Run]]
-"""Runs on the tables of each population."""
+        The last axis has that in the prediction metric, the length without the intercept, and that
+        of each coefficient.
+        """
+        products = errors[..., :, None] * errors[..., None, :]
+        products = products + sampling**2 * self.expected[:, None]
+        prediction = np.sum(products * self.metric[:, None], axis=(-2, -1))
+        each = np.diagonal(products, axis1=-2, axis2=-1)
+        length = np.sum(each[..., : self.features], axis=-1)
+        squares = np.concatenate([np.stack([prediction, length], -1), each], -1)
+        return np.asarray(np.maximum(squares, 1e-150))
+
+    def forecast(self, b: int, budget: Budget, condition: float | None) -> Forecast:
+        """
+        Summarise one budget.
+
+        The error of the private fit is s times that of the non-private one and a rest, s found by
+        least squares. What the non-private error is expected to be, with all rows, is known to
+        first order and takes the place of what it happened to be.
+        """
+        private, plain = self.private[b], self.plain
+        weighed = np.einsum("kij,ktj->kti", self.metric, plain)
+        share = float(np.sum(private * weighed) / max(np.sum(plain * weighed), 1e-300))
+        share = min(max(share, 0.0), 1.0)
+        rest, chance = private - share * plain, math.sqrt(self.share) * plain
+        single = self.squares(rest + share * chance), self.squares(rest - (1.0 - share) * chance)
+        distance = _accuracy(self.squares(rest, 1.0 - share))
+        return Forecast(
+            **vars(_accuracy(self.squares(rest, share))),
+            privacy=budget,
+            mu=budget.to_gdp().mu,
+            distance=distance.error,
+            prediction_distance=distance.prediction_error,
+            ranges=Ranges(*(_range(squares[..., k]) for squares in single for k in (1, 0))),
+            bound=float(np.median(self.bounds[b])),
+            condition=condition,
+            robust=None if condition is None else is_robust(condition),
+        )
 
 
 def rehearse(
     population: Population,
-    task: Task,
-    public: PublicMoments,
-    *,
-    public_coef: Array | None,
-    mus: Sequence[float],
+    budgets: Sequence[Budget],
     n_rows: int,
-    repeats: int,
+    rehearsals: int,
     seed: int,
-    progress: Callable[[], None] = lambda: None,
-) -> Rehearsal:
+    progress: Callable[[], None],
+) -> Plan:
     """
     Run the estimator on made-up tables and summarise its errors.
 
     Parameters
     ----------
     population : Population
-        Where tables are drawn from.
-    task : Task
-        What is fitted.
-    public : PublicMoments
-        The public input that the real fit will have.
-    public_coef : ndarray or None
-        Coefficients of the public data alone.
-    mus : sequence of float
-        Budgets.
+        Where tables are drawn from, and what the fit knows.
+    budgets : sequence of GDP, ApproxDP or ZCDP
+        Every budget is tried on each table.
     n_rows : int
         Private rows of the real fit.
-    repeats : int
-        Populations, of ``TABLES`` tables; every budget is tried on each.
+    rehearsals : int
+        Populations, of ``TABLES`` tables.
     seed : int
         Of the tables and of the noise.
     progress : callable
@@ -114,189 +135,119 @@ def rehearse(
 
     Returns
     -------
-    Rehearsal
+    Plan
 
     Notes
     -----
-    Noise depends on mu n, sampling on n. Where n is large a table of m < n rows is drawn and given
-    the budget mu n / m. Two fits that differ in their noise alone tell what noise does; of the rest
-    of the distance to the non-private fit, what could be due to sampling is brought from m rows to
-    n, and anything beyond it is left as it is.
-
-    Chance: the error of the non-private fit is known to first order, and it is part of the error of
-    the private one: its deviation from expectation on the tables drawn is taken off, as far as the
-    two are correlated.
+    Noise per row goes with 1 / (mu n). Where n is large a table of m < n rows is drawn and given
+    the budget mu n / m: noise, and with it the distance from the non-private fit, is then that of
+    the real fit. What remains, the sampling error, is scaled: its square goes with 1 / n.
     """
-    worlds = []
-    with warnings.catch_warnings():
-        # What the public data lack is told once, by the real fit.
-        warnings.simplefilter("ignore")
-        for k in range(repeats):
-            rng = np.random.default_rng([seed, k])
-            world = population.drawn(rng)
-            worlds.append(
-                [
-                    _run(world, task, public, public_coef, mus, n_rows, rng, progress)
-                    for _ in range(TABLES)
-                ]
-            )
-    correction = population.features.inverse_bias
-    return Rehearsal(
-        tuple(_outcome(worlds, b, n_rows, correction) for b in range(len(mus))),
-        _expected_level(worlds).with_coef(correction),
-        None if public_coef is None else _level(worlds, _public),
+    task, m, known = population.task, min(n_rows, MOST_ROWS), population.public_coef
+    moments, public, plain, private, bounds = [], [], [], [], []
+    for k in range(rehearsals):
+        rng = np.random.default_rng([seed, k])
+        world = population.drawn(rng)
+        moments.append(_moments(world, rng, n_rows))
+        public.append([(0.0 if known is None else known) - world.coef])
+        for _ in range(TABLES):
+            (X, y), noise = world.sample(rng, m), int(rng.integers(2**31))
+            plain.append(task.plain_fit(X, y) - world.coef)
+            for budget in budgets:
+                mu = budget.to_gdp().mu * n_rows / m
+                coef, bound = task.private_fit(X, y, mu, population.public, noise)
+                private.append(coef - world.coef)
+                bounds.append(bound)
+                progress()
+    shape, each = (rehearsals, TABLES, len(budgets)), len(public[0][0])
+    runs = _Runs(
+        features=len(population.public.second_moment),
+        metric=np.array([metric for metric, _ in moments]),
+        expected=np.array([expected for _, expected in moments]),
+        public=np.array(public),
+        plain=np.reshape(plain, (*shape[:2], each)),
+        private=np.moveaxis(np.reshape(private, (*shape, each)), 2, 0),
+        bounds=np.moveaxis(np.reshape(bounds, shape), 2, 0),
+        share=m / n_rows,
+    )
+    conditions = [_condition(population, budget.to_gdp().mu, n_rows) for budget in budgets]
+    told = enumerate(zip(budgets, conditions, strict=True))
+    return Plan(
+        n_rows=n_rows,
+        model=task.model,
+        forecasts=tuple(runs.forecast(b, *one) for b, one in told),
+        non_private=_accuracy(runs.squares(np.zeros_like(runs.public), 1.0)),
+        public_only=None if known is None else _accuracy(runs.squares(runs.public)),
+        columns=population.columns,
+        rehearsals=rehearsals,
     )
 
 
-def _run(
-    world: World,
-    task: Task,
-    public: PublicMoments,
-    public_coef: Array | None,
-    mus: Sequence[float],
-    n_rows: int,
-    rng: np.random.Generator,
-    progress: Callable[[], None],
-) -> _Run:
-    """Draw a table and fit it at every budget; all budgets share the seed of the noise."""
-    m = min(n_rows, MOST_ROWS)
-    X, y = world.sample(rng, m)
-    seeds = rng.integers(2**31, size=2 if m < n_rows else 1)
-    fits = np.empty((len(seeds), len(mus), len(world.coef)))
-    radii = np.empty(len(mus))
-    for b, mu in enumerate(mus):
-        for s, noise_seed in enumerate(seeds):
-            fits[s, b], radii[b] = task.private_fit(X, y, mu * n_rows / m, public, int(noise_seed))
-            progress()
-    covariance, bias = task.plain_moments(X, world.coef)
-    covariance = covariance * world.residual_sd**2
-    return _Run(
-        coef=world.coef,
-        features=X.shape[1],
-        metric=world.metric,
-        private=fits[0] - world.coef,
-        noise=(fits[0] - fits[-1]) / math.sqrt(2.0),
-        plain=task.plain_fit(X, y) - world.coef,
-        public=None if public_coef is None else public_coef - world.coef,
-        expected=covariance / n_rows + np.outer(bias, bias),
-        radii=radii,
+def _condition(population: Population, mu: float, n_rows: int) -> float | None:
+    """
+    The paper's condition for its second moment; half of the squared budget pays for the matrix.
+
+    None where no number of public rows stands behind the moments. The probability scale is that of
+    the paper's simulations.
+    """
+    if population.public.n is None:
+        return None
+    moment = np.asarray(population.public.second_moment)
+    setting = GuidedSetting(
+        d=len(moment),
+        eta=0.05,
+        n_public=population.public.n,
+        penalty=population.task.alpha,
+        public_norm=max(float(np.linalg.eigvalsh(moment)[-1]), 1e-300),
     )
+    return robustness_condition(setting, n_rows, mu / math.sqrt(2.0))
 
 
-def _level(worlds: _Worlds, error: Callable[[_Run], Array]) -> Level:
-    """Summarise errors of all runs."""
-    return _mean_level(worlds, _outer(error))
-
-
-def _spread(worlds: _Worlds, error: Callable[[_Run], Array]) -> Spread:
-    """How far errors of all runs are apart."""
-    return Spread.of(*_sizes(worlds, _outer(error)))
-
-
-def _outer(error: Callable[[_Run], Array]) -> Callable[[_Run], Array]:
-    """Squares and products of errors."""
-    return lambda run: np.outer(error(run), error(run))
-
-
-def _expected_level(worlds: _Worlds) -> Level:
-    """Summarise expected squares of the non-private fit."""
-    return _mean_level(worlds, lambda run: run.expected)
-
-
-def _mean_level(worlds: _Worlds, squares: Callable[[_Run], Array]) -> Level:
-    """Summarise squares and products of errors."""
-    coefs = np.array([[np.diag(squares(run)) for run in runs] for runs in worlds])
-    return Level.mean(*_sizes(worlds, squares), coefs)
-
-
-def _sizes(worlds: _Worlds, squares: Callable[[_Run], Array]) -> tuple[Array, Array]:
-    """Squared errors of predictions, and squared lengths of those of features."""
-    found = [[(run, squares(run)) for run in runs] for runs in worlds]
-    predictions = [[np.sum(run.metric * one) for run, one in those] for those in found]
-    lengths = [[np.sum(np.diag(one)[: run.features]) for run, one in those] for those in found]
-    return np.maximum(predictions, TINY), np.maximum(lengths, TINY)
-
-
-def _public(run: _Run) -> Array:
-    """Error of what is known before any private row, nothing at all without public responses."""
-    return -run.coef if run.public is None else run.public
-
-
-def _outcome(worlds: _Worlds, b: int, n_rows: int, correction: float) -> Outcome:
-    """Summarise one budget."""
-
-    def from_truth(run: _Run) -> Array:
-        return np.asarray(run.private[b])
-
-    def from_plain(run: _Run) -> Array:
-        return np.asarray(run.private[b] - run.plain)
-
-    private, apart = _level(worlds, from_truth), _level(worlds, from_plain)
-    factor = _coef_factor(worlds, private, correction)
-    if n_rows > MOST_ROWS:
-        population, plain = _scaled(worlds, b, n_rows, apart)
-    else:
-        population, plain = _without_chance(worlds, b, private), apart
-    radius = float(np.median([run.radii[b] for runs in worlds for run in runs]))
-    return Outcome(
-        population.with_coef(factor),
-        plain.with_coef(factor),
-        _spread(worlds, from_truth),
-        _spread(worlds, from_plain),
-        radius,
-    )
-
-
-def _coef_factor(worlds: _Worlds, private: Level, correction: float) -> Array:
+def _moments(world: World, rng: np.random.Generator, n_rows: int) -> tuple[Array, Array]:
     """
-    Factors on squared errors of coefficients, which go with the inverse second moment.
+    Second moment of design rows, and expected squares of errors of a non-private fit.
 
-    That is too large on average where few public rows tell it. The error before anything is learnt
-    does not go with it. Where that has variance a and what is learnt has x, both together have
-    1 / (1/a + 1/x): to first order this goes with x to the power of 1 - u, u being the share of a
-    that is left. Without public responses a is that of no coefficients at all, and each has a
-    share of its own. A public fit is wrong where public rows happen to vary little; private rows
-    vary more there and say most of just that, so that less of it is left: about as much as in
-    predictions.
-
-    The length of the coefficients comes first, with the mean of the factors of its parts.
+    With H the mean curvature at the coefficients, J the mean square of the score and P the penalty,
+    these are (H + P)^-1 J (H + P)^-1 over the rows beyond those that the fit itself uses up, and
+    the square of the bias (H + P)^-1 P coef.
     """
-    start, parts = _level(worlds, _public), worlds[0][0].features
-    left = private.coef / np.maximum(start.coef, TINY)
-    if worlds[0][0].public is not None:
-        left = np.full_like(left, private.prediction / start.prediction)
-    factors = correction ** (1.0 - np.minimum(left, 1.0))
-    return np.append(np.average(factors[:parts], weights=private.coef[:parts] + TINY), factors)
+    task, (X, y) = world.task, world.sample(rng, MOST_ROWS)
+    rows, penalty = task.design(X), task.penalty(len(world.coef))
+    predictor = rows @ world.coef
+    curvature = task.exposure * task.family.curvature(predictor)
+    score = rows * (y - task.exposure * task.family.mean(predictor))[:, None]
+    hessian = (rows * curvature[:, None]).T @ rows / len(rows)
+    inverse = np.linalg.pinv(hessian + penalty, rcond=1e-15, hermitian=True)
+    free = max(n_rows - float(np.sum(inverse * hessian)), 1.0)
+    bias = inverse @ penalty @ world.coef
+    covariance = inverse @ (score.T @ score / len(rows)) @ inverse / free
+    return rows.T @ rows / len(rows), covariance + np.outer(bias, bias)
 
 
-def _without_chance(worlds: _Worlds, b: int, private: Level) -> Level:
+def _accuracy(squares: Array) -> Accuracy:
     """
-    Take off what the non-private fit has, on the tables drawn, beyond what is expected.
+    Geometric mean over populations of mean squares over tables.
 
-    With errors r e + f of the private fit, e those of the non-private one and f unrelated to them,
-    r^2 times their squares is in the squares of the private ones.
+    The logarithm of a mean of few squares is too small on average; a jackknife mends that. A
+    coefficient has the mean over populations of its share in the error of predictions, which does
+    not depend on the units of other columns.
     """
-    plain, expected = _level(worlds, lambda run: run.plain), _expected_level(worlds)
-    share = min(_correlation(worlds, b) ** 2 * private.prediction / plain.prediction, 1.0)
-    squares = private.squares + share * (expected.squares - plain.squares)
-    return Level(np.maximum(squares, LEAST_SHARE * private.squares))
+    means = np.mean(squares, axis=1)
+    logs = np.log(means) + np.log(means) - np.mean(np.log(squares), axis=1)
+    prediction, length = np.exp(np.mean(logs[:, :2], axis=0))
+    each = prediction * np.mean(means[:, 2:] / means[:, :1], axis=0)
+    half_widths = ndtri(0.975) * np.sqrt(each)
+    return Accuracy(math.sqrt(length), math.sqrt(prediction), half_widths)
 
 
-def _correlation(worlds: _Worlds, b: int) -> float:
-    """Correlation of the errors of the private and the non-private fit, none where negative."""
-    cosines = []
-    for run in (run for runs in worlds for run in runs):
-        private, plain = run.private[b], run.plain
-        squares = (private @ run.metric @ private) * (plain @ run.metric @ plain)
-        cosines.append(float(private @ run.metric @ plain) / math.sqrt(max(squares, TINY)))
-    return max(float(np.mean(cosines)), 0.0)
+def _range(squares: Array) -> tuple[float, float]:
+    """
+    Where the error of one more fit is expected: logarithms of squared errors are taken as normal.
 
-
-def _scaled(worlds: _Worlds, b: int, n_rows: int, apart: Level) -> tuple[Level, Level]:
-    """Bring squared errors on tables of fewer rows to the real number of rows."""
-    noise = _level(worlds, lambda run: run.noise[b])
-    here, expected = _level(worlds, lambda run: run.plain), _expected_level(worlds)
-    share = MOST_ROWS / n_rows
-    rest = np.maximum(apart.squares - noise.squares, 0.0)
-    plain = noise.squares + rest - (1.0 - share) * np.minimum(rest, here.squares)
-    return Level(expected.squares + plain), Level(plain)
+    Fits of one population are alike, so that there are as many free ones as populations, less one.
+    """
+    logs = np.log(squares)
+    wide = float(np.std(logs, ddof=1)) * math.sqrt(1.0 + 1.0 / logs.size)
+    reach = float(stdtrit(len(logs) - 1, (1.0 + RANGE_SHARE) / 2.0)) * wide
+    middle = float(np.mean(logs))
+    return math.exp((middle - reach) / 2.0), math.exp((middle + reach) / 2.0)

@@ -26,7 +26,7 @@ HEADINGS = (
     "error of coefficients",
     "from non-private",
     "95 % half width",
-    "radius",
+    "bound",
     "condition",
 )
 
@@ -55,7 +55,7 @@ def table_text(plan: Plan) -> str:
             f"{forecast.error:.3g}",
             f"{forecast.prediction_distance:.3g}",
             _half_width(forecast),
-            f"{forecast.radius:.3g}",
+            f"{forecast.bound:.3g}",
             condition + ("" if forecast.robust is None or forecast.robust else " (> 1/2)"),
         )
     table.add_section()

@@ -1,4 +1,4 @@
-"""Laws of features agree with what is public, and differ by what it leaves open."""
+"""Made-up rows have the moments, the values and the tails that public data show or state."""
 
 from __future__ import annotations
 
@@ -6,119 +6,84 @@ import numpy as np
 import pytest
 
 from publicmoments import PublicMoments
-from publicmoments.planner.features import feature_law
-from tests.unit.planner.populations import public_rows
+from publicmoments.planner.features import EllipticalRows, PublicRows, features_of
 
 
-def test_drawn_rows_have_the_public_moments():
-    B, _ = public_rows(2_000)
-    law = feature_law(PublicMoments.from_rows(B))
-    z, _ = law.whitened(np.random.default_rng(0), 200_000)
-    X = law.mean + z @ law.root
-    assert X.mean(axis=0) == pytest.approx(B.mean(axis=0), rel=0.02, abs=0.02)
-    assert np.cov(X, rowvar=False) == pytest.approx(np.cov(B, rowvar=False), rel=0.05, abs=0.05)
+def mixed(count, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=count)
+    return np.column_stack(
+        [np.exp(z), z > 0.5, rng.poisson(2.0 + z**2), 10.0 * z + rng.normal(size=count)]
+    )
 
 
-@pytest.mark.parametrize(("stated", "kurtosis"), [(0.8, 1.0), (1.0, 1.0), (1.5, 1.5)])
-def test_drawn_rows_have_the_stated_kurtosis(stated, kurtosis):
-    law = feature_law(PublicMoments.from_matrix(np.eye(3), n=10**8), stated)
-    z, _ = law.whitened(np.random.default_rng(0), 400_000)
-    fourth = np.mean(np.sum(z**2, axis=1) ** 2) / (3 * 5)
-    # The eighth moment of heavy tails is infinite: their fourth is known badly.
-    assert fourth == pytest.approx(kurtosis, rel=0.02 if kurtosis == 1.0 else 0.15)
+def moment(X, weights=None):
+    rows = np.column_stack([X, np.ones(len(X))])
+    return (rows.T * (1.0 / len(X) if weights is None else weights)) @ rows
 
 
-def test_tails_are_taken_to_be_heavier_in_proportion_to_what_is_seen():
-    rng = np.random.default_rng(2)
-    rows = rng.normal(size=(400, 5))
-    heavy = rows * np.sqrt(6.0 / rng.chisquare(8.0, size=400))[:, None]
-    taken = [whole_excess(feature_law(PublicMoments.from_rows(B))) for B in (rows, heavy)]
-    # Of Student rows with 8 degrees of freedom it is a half; few rows show less of it.
-    assert taken[0] < 0.1
-    assert 0.5 < taken[1] < 1.5
+class TestPublicRows:
+    def test_second_moments_stay(self):
+        law = features_of(PublicMoments.from_rows(mixed(300)), None)
+        law = law.drawn(np.random.default_rng(1))
+        X, _ = law.sample(np.random.default_rng(2), 400_000)
+        expected = moment(law.rows, law.weights)
+        sizes = np.sqrt(np.diag(expected))
+        assert moment(X) / np.outer(sizes, sizes) == pytest.approx(
+            expected / np.outer(sizes, sizes), abs=0.02
+        )
+
+    def test_few_valued_columns_are_kept_and_others_smoothed(self):
+        B = mixed(300)
+        X, picked = features_of(PublicMoments.from_rows(B), None).sample(
+            np.random.default_rng(2), 500
+        )
+        assert np.array_equal(X[:, 1:3], B[picked, 1:3])
+        assert not np.isin(X[:, [0, 3]], B[:, [0, 3]]).any()
+
+    def test_the_public_rows_stay_as_they_are(self):
+        B = np.round(mixed(50)[:, 1:3])
+        law = features_of(PublicMoments.from_rows(B), None)
+        X, _ = law.sample(np.random.default_rng(0), 100)
+        X += 1.0
+        assert np.array_equal(law.rows, B)
+
+    def test_weights_vary_as_much_as_so_many_rows_do(self):
+        # Of 8,000 rows, 2,000 are kept, and every one counts for two.
+        law = features_of(PublicMoments.from_rows(mixed(8_000)), None)
+        draws = [law.drawn(np.random.default_rng(k)) for k in range(200)]
+        means = [draw.weights @ draw.rows[:, 3] for draw in draws]
+        assert np.std(means) == pytest.approx(np.std(law.rows[:, 3]) / np.sqrt(16_000), rel=0.2)
 
 
-def whole_excess(law):
-    """Excess of the fourth moment of smoothed public rows, longer by Student factors."""
-    fourth = np.mean(np.sum(law.rows**2, axis=1) ** 2) / (law.rank * (law.rank + 2))
-    smoothed = 1.0 + (fourth - 1.0) / (1.0 + law.jitter**2) ** 2
-    return smoothed * (1.0 + 2.0 / (law.tail - 4.0)) - 1.0
+class TestEllipticalRows:
+    @pytest.mark.parametrize("kurtosis", [1.0, 1.08, 1.5])
+    def test_moments_and_tails_are_those_stated(self, kurtosis):
+        root = np.diag([1.0, 3.0])
+        X, picked = EllipticalRows(np.array([5.0, 0.0]), root, kurtosis, None).sample(
+            np.random.default_rng(0), 400_000
+        )
+        z = (X - [5.0, 0.0]) / [1.0, 3.0]
+        assert z.T @ z / len(z) == pytest.approx(np.eye(2), abs=0.02)
+        assert np.mean(np.sum(z**2, axis=1) ** 2) / 8.0 == pytest.approx(kurtosis, rel=0.06)
+        assert set(picked) == {-1}
 
+    def test_classes_leave_mean_and_variance(self):
+        axis = np.array([0.6, 0.8])
+        law = EllipticalRows(np.zeros(2), np.eye(2), 1.0, None, axis, apart=0.9, upper=0.2)
+        X, _ = law.sample(np.random.default_rng(0), 200_000)
+        assert np.mean(X, axis=0) == pytest.approx(0.0, abs=0.02)
+        assert X.T @ X / len(X) == pytest.approx(np.eye(2), abs=0.02)
+        assert np.mean(X @ axis > 0.7) == pytest.approx(0.2, abs=0.02)
 
-def test_rows_that_nobody_has_seen_have_tails_beyond_those_that_are_public():
-    rng = np.random.default_rng(2)
-    rows = rng.normal(size=(100, 5)) * np.sqrt(4.0 / rng.chisquare(6.0, size=100))[:, None]
-    law = feature_law(PublicMoments.from_rows(rows))
-    z, like = law.whitened(rng, 400_000)
-    fourth = np.sum(z**2, axis=1) ** 2 / (5 * 7)
-    # One row in 1 + (100 / 400)^2 is like none of the public ones.
-    assert np.mean(like < 0) == pytest.approx(1.0 / 1.0625, abs=0.005)
-    assert fourth[like < 0].mean() == pytest.approx(1.0 + whole_excess(law), rel=0.1)
-    assert fourth[like >= 0].mean() < 0.9 * fourth[like < 0].mean()
+    def test_drawn_moments_are_about_the_public_ones(self):
+        law = EllipticalRows(np.array([5.0, 1.0]), np.array([[2.0, 1.0], [0.0, 0.5]]), 1.0, 400)
+        draws = [law.drawn(np.random.default_rng(k)) for k in range(200)]
+        about = np.mean([draw.root.T @ draw.root for draw in draws], axis=0)
+        assert about == pytest.approx(law.root.T @ law.root, rel=0.05)
+        assert np.std([draw.mean[0] for draw in draws]) == pytest.approx(2.0 / 20.0, rel=0.2)
 
-
-def test_few_public_rows_show_classes_that_are_apart():
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(100, 3))
-    rows[:, 0] = np.repeat([-1.0, 1.0], 50) + 0.1 * rows[:, 0]
-    law = feature_law(PublicMoments.from_rows(rows))
-    z, _ = law.whitened(rng, 20_000)
-    X = law.mean + z @ law.root
-    # One normal row in four would be between them.
-    assert np.mean(np.abs(X[:, 0]) < 0.3) < 0.02
-
-
-def test_a_constant_column_stays_constant():
-    B, _ = public_rows(100)
-    law = feature_law(PublicMoments.from_rows(np.column_stack([B, np.ones(100)])))
-    drawn = law.drawn(np.random.default_rng(1))
-    z, _ = drawn.whitened(np.random.default_rng(0), 50)
-    assert law.rank == 3
-    assert np.ptp((drawn.mean + z @ drawn.root)[:, 3]) == pytest.approx(0.0, abs=1e-9)
-
-
-def test_second_moments_vary_as_those_of_so_many_rows_do():
-    d, n = 4, 30
-    law = feature_law(PublicMoments.from_matrix(np.eye(d), n=n))
-    rng = np.random.default_rng(0)
-    mean = np.mean([law.drawn(rng).covariance for _ in range(2_000)], axis=0)
-    # The mean of an inverted Wishart matrix.
-    assert np.diag(mean) == pytest.approx(n / (n - d - 1), rel=0.05)
-
-
-def test_second_moments_of_heavy_tailed_rows_vary_more():
-    d, n, kurtosis = 3, 400, 2.0
-    rng = np.random.default_rng(0)
-    public = PublicMoments.from_matrix(np.eye(d), n=n)
-    drawn = [feature_law(public, kurtosis).drawn(rng).covariance[0, 0] for _ in range(3_000)]
-    # Normal rows of which every other one is zero, and the rest longer, have that kurtosis.
-    rows = rng.standard_normal((3_000, n)) * np.sqrt(2.0 * rng.integers(2, size=(3_000, n)))
-    sampled = np.mean(rows**2, axis=1)
-    assert np.std(np.log(drawn)) == pytest.approx(np.std(np.log(sampled)), rel=0.07)
-    light = [feature_law(public, 1.0).drawn(rng).covariance[0, 0] for _ in range(3_000)]
-    assert np.std(np.log(drawn)) > 1.4 * np.std(np.log(light))
-
-
-@pytest.mark.parametrize("moment", [np.eye(4), np.diag([1.0, 1e-2, 1e-4, 1e-6])])
-def test_a_draw_is_to_coefficients_what_a_sample_is(moment):
-    # Of Gaussian rows, c' S c / c' T c follows chi^2 over its degrees of freedom, S being the
-    # second moment of a sample and T the true one, and the mean of S over T is one, whatever c is.
-    n, coef = 12, np.array([1.0, -2.0, 0.5, 3.0])
-    law = feature_law(PublicMoments.from_matrix(moment, n=n))
-    rng = np.random.default_rng(3)
-    draws = [law.drawn(rng, coef).covariance for _ in range(4_000)]
-    ratios = np.array([coef @ moment @ coef / (coef @ drawn @ coef) for drawn in draws])
-    assert ratios.mean() == pytest.approx(1.0, abs=0.03)
-    assert ratios.var() == pytest.approx(2 / n, rel=0.1)
-    traces = [np.trace(np.linalg.solve(drawn, moment)) for drawn in draws]
-    assert np.mean(traces) == pytest.approx(4.0, rel=0.02)
-
-
-def test_inverses_of_drawn_moments_are_typically_right_once_corrected():
-    rng, logs = np.random.default_rng(0), []
-    for _ in range(3_000):
-        rows = rng.normal(size=(20, 6))
-        law = feature_law(PublicMoments.from_matrix(rows.T @ rows / 20, n=20))
-        inverse = np.linalg.inv(law.drawn(rng).second_moment)
-        logs.append(np.log(law.inverse_bias * inverse[0, 0]))
-    assert np.mean(logs) == pytest.approx(0.0, abs=0.05)
+    def test_assumed_moments_are_taken_as_they_are(self):
+        law = features_of(PublicMoments.identity(3), None)
+        assert law.drawn(np.random.default_rng(0)) is law
+        assert isinstance(features_of(PublicMoments.from_rows(mixed(9)), None), PublicRows)
