@@ -64,7 +64,7 @@ class LengthBounds:
         inside = float(np.mean(np.maximum(self.lengths - radius, 0.0)))
         share = 1.0 / len(self.lengths)
         beyond = share * longest * max(radius / longest, 1.0) ** (1.0 - TAIL) / (TAIL - 1.0)
-        return ROW_COHERENCE * self.limit * (inside + beyond)
+        return float(ROW_COHERENCE * self.limit * (inside + beyond))
 
     def kept(self, bound: float) -> Array:
         """Weight of each stand-in."""

@@ -24,6 +24,9 @@ LOOK_NOISE = 23.0
 LEAST_RATIO = 0.02
 """Least factor by which a direction's second moment may fall below the public one."""
 
+MOST_DRAWN, LEAST_SPREAD = 2_000, 0.05
+"""Rows drawn to see how far second moments vary; least relative spread of their distance."""
+
 NOISE_MARGIN = 2.0
 """Nor is it believed below this many times what noise alone would show."""
 
@@ -135,16 +138,16 @@ def _z_score(design: PublicDesign, off: Array, noise_sd: float, radius: float) -
     rows, p = _bounded(design, radius), len(off)
     if rows is None and design.n is None:
         return 0.0
-    n = len(rows) if rows is not None else int(design.n or 2)
     rng = np.random.default_rng(p)
+    if rows is None:
+        # A Gaussian sample as large as the public one, and not larger than is worth drawing.
+        rows = rng.standard_normal((min(int(design.n or 2), MOST_DRAWN), p))
+    n, moment = len(rows), rows.T @ rows / len(rows)
     distances = []
     for _ in range(max(8, min(64, 10_000_000 // (n * p * p)))):
-        drawn = (
-            rng.standard_normal((min(n, 2_000), p)) if rows is None else rows[rng.integers(0, n, n)]
-        )
-        centre = np.eye(p) if rows is None else rows.T @ rows / n
+        drawn = rows[rng.integers(0, n, n)]
         noise = rng.standard_normal((p, p)) * noise_sd
-        apart = drawn.T @ drawn / len(drawn) - centre + (noise + noise.T) / math.sqrt(2.0)
+        apart = drawn.T @ drawn / n - moment + (noise + noise.T) / math.sqrt(2.0)
         distances.append(float(np.linalg.norm(apart)))
     centre, spread = float(np.mean(distances)), float(np.std(distances))
-    return (float(np.linalg.norm(off)) - centre) / max(spread, 0.05 * centre, 1e-300)
+    return (float(np.linalg.norm(off)) - centre) / max(spread, LEAST_SPREAD * centre, 1e-300)

@@ -34,7 +34,7 @@ def response_edges(family: Family) -> Array:
     public scale one to an octave far from it.
     """
     if math.isfinite(family.slope_limit):
-        return np.arange(_classes(family)) - 0.5
+        return np.arange(family.n_predictors + 1.0) - 0.5
     if family.allows(np.array([-1.0]))[0]:
         far = np.arange(7.0, 21.0)
         sizes = 2.0 ** np.concatenate([-far[::-1], np.arange(-6.0, 7.0, 0.5), far])
@@ -95,8 +95,3 @@ class Histogram:
         """Slope of the loss of each cell's response under the constant model; (cells, k)."""
         predictors = np.tile(constants, (len(self.middles), 1))
         return family.slope(predictors, self.middles[:, None])
-
-
-def _classes(family: Family) -> int:
-    """Classes of a family with bounded slopes."""
-    return family.n_predictors + 1

@@ -102,7 +102,7 @@ def public_start(
     prior = max(kept, LEAST_SHRINKAGE) * unit * shrunk + weak
     dispersion = _dispersion(stand_ins, responses, found)
     scale = np.kron(np.ones((p, p)), np.sqrt(np.outer(dispersion, dispersion)))
-    covariance = positive_inverse(information + penalty + prior) * scale / n
+    covariance = np.asarray(positive_inverse(information + penalty + prior) * scale / n)
     return Start(found, covariance, dispersion, True, n)
 
 
@@ -110,8 +110,8 @@ def moments_start(coef: Array, residual_scale: Array, n_public: int | None) -> S
     """Start of a linear fit whose public fit comes from moments alone, of shape (p, q)."""
     p = len(coef)
     rows = float(n_public or 1e9)
-    dispersion = residual_scale**2 + np.zeros(coef.shape[1])
-    covariance = np.kron(np.eye(p), np.diag(dispersion)) / rows
+    dispersion = np.asarray(residual_scale**2, dtype=np.float64)
+    covariance = np.asarray(np.kron(np.eye(p), np.diag(dispersion)) / rows)
     return Start(coef.ravel(), covariance, dispersion, True, n_public)
 
 

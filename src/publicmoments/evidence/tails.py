@@ -111,14 +111,14 @@ class _Side:
         """Share of rows above a size."""
         last = float(self.sizes[-1])
         if size >= last:
-            return float(self.shares[-1]) * (size / last) ** -TAIL
+            return float(self.shares[-1] * (size / last) ** -TAIL)
         return float(np.interp(size, self.sizes, self.shares))
 
     def excess(self, bound: float) -> float:
         """Integral of the share above, from a bound on."""
         last, share = float(self.sizes[-1]), float(self.shares[-1])
         if bound >= last:
-            return share * last * (bound / last) ** (1.0 - TAIL) / (TAIL - 1.0)
+            return float(share * last * (bound / last) ** (1.0 - TAIL) / (TAIL - 1.0))
         beyond = self.sizes[np.searchsorted(self.sizes, bound, side="right") :]
         sizes = np.append(bound, beyond)
         above = np.interp(sizes, self.sizes, self.shares)
@@ -167,7 +167,7 @@ def sorted_in(values: Array, unit: float, sides: int, weights: Array | None = No
     sound = (cells >= 0) & (values == values)
     even = np.full(len(values), 1.0 / len(values)) if weights is None else weights
     counts = np.bincount(cells[sound], weights=even[sound], minlength=len(edges))
-    return octave_shares(counts, sides)
+    return octave_shares(np.asarray(counts, dtype=np.float64), sides)
 
 
 def octave_shares(counts: Array, sides: int) -> Array:

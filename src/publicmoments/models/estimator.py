@@ -259,7 +259,7 @@ class _Fit:
         if design.fit_intercept:
             features[-1] = 0.0
         ridge = self.problem.ridge * self.whitener.T @ (features[:, None] * self.whitener)
-        self.penalty = np.kron(ridge, np.eye(k))
+        self.penalty: Array = np.asarray(np.kron(ridge, np.eye(k)), dtype=np.float64)
         self.set_the_stage()
         coef = self.start.coef
         for share in self.plan.steps:

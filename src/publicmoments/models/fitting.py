@@ -114,7 +114,7 @@ class PrivateModel(CoefInference, PrivateEstimator):
         if self.alpha * self.l1_ratio == 0.0:
             return np.asarray(found.coef * np.asarray(scale))
         whitened = found.whitened.reshape(len(found.whitener), -1)
-        return without_dust(found.whitener, whitened) * np.asarray(scale)
+        return np.asarray(without_dust(found.whitener, whitened) * np.asarray(scale))
 
     def _keep_errors(self, found: Fitted, scale: float | tuple[float, ...], basis: Array) -> None:
         """

@@ -126,7 +126,7 @@ def summarised(
 ) -> CoefSummary:
     """Turn estimates and their variances, of noise, sampling and bias, into a summary."""
     noise, sampling, bias = (np.sqrt(part) for part in variances)
-    total = np.sqrt(sum(variances))
+    total = np.sqrt(variances[0] + variances[1] + variances[2])
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(estimates == 0.0, 0.0, estimates / total)
     return CoefSummary(
@@ -302,13 +302,17 @@ class CoefInference:
         CoefSummary
             Prints as a table.
         """
-        parts = self._parts()
+        noise, sampling, bias = self._parts()
         estimates = self._estimates()
         count = len(estimates)
         return summarised(
             names=self._coef_names(),
             estimates=estimates.ravel(),
-            variances=tuple(_variances(part, count).ravel() for part in parts),
+            variances=(
+                _variances(noise, count).ravel(),
+                _variances(sampling, count).ravel(),
+                _variances(bias, count).ravel(),
+            ),
             intervals=self.conf_int(level).reshape(-1, 2),
             level=level,
             response="y",

@@ -189,9 +189,6 @@ def fit_section(subject: Subject) -> Markup:
     rows = [("second moments", _z(z_score), _verdict(z_score))]
     if card.response_fit_z is not None:
         rows.append(("fit of the response", _z(card.response_fit_z), _verdict(card.response_fit_z)))
-    if card.response_outgrown is not None:
-        size = "far larger than expected" if card.response_outgrown else "as expected"
-        rows.append(("size of residuals", "-", size))
     if told is not None:
         quality = told.diagnostics
         rows.append(("weight of the release", f"{quality.trust:.2f}", "the rest is public"))
