@@ -74,7 +74,7 @@ def add_noise(parser: Parser) -> None:
     parser.add_argument(
         "--no-anchor",
         action="store_true",
-        help="the public population differs: use public moments as coordinates only",
+        help="the public population differs: do not count its fit as evidence",
     )
     parser.add_argument(
         "--ignore-invalid",
@@ -99,6 +99,11 @@ def noise_arguments(options: argparse.Namespace, screen: Screen) -> dict[str, An
     }
 
 
+def penalty(text: str) -> float | str:
+    """Read a penalty, or the word for having it chosen."""
+    return text if text == "auto" else float(text)
+
+
 def _examples(kind: str) -> str:
     """Examples of one kind."""
     extra = {"logistic": " --classes no,yes", "poisson": " --exposure years"}.get(kind, "")
@@ -120,7 +125,12 @@ def _add_options(parser: Parser, kind: str) -> None:
         help="moments made by pmt public make, or a table of public rows, best with the target",
     )
     add_budget(parser)
-    parser.add_argument("--alpha", type=float, default=0.0, help="ridge penalty on the mean loss")
+    parser.add_argument(
+        "--alpha",
+        type=penalty,
+        default=0.0,
+        help='ridge penalty on the mean loss, or "auto" for the least predicted error',
+    )
     parser.add_argument("--no-intercept", action="store_true", help="fit no intercept")
     if kind == "logistic":
         parser.add_argument(

@@ -22,6 +22,7 @@ from publicmoments.evidence.posterior import (
 )
 from publicmoments.evidence.responses import Histogram, response_edges
 from publicmoments.evidence.schedule import Schedule, schedule
+from publicmoments.evidence.shrinkage import shrunk
 from publicmoments.evidence.standins import Secant, StandIns, made_up_rows, recoloured
 from publicmoments.evidence.start import constant_start, moments_start, public_start
 from publicmoments.evidence.tails import (
@@ -79,8 +80,10 @@ class Problem:
         Whether the last column of the private responses is an offset.
     public_responses : ndarray of shape (n, columns) or None
         Responses of the public rows in their units.
-    l1, ridge : float
-        Penalties in raw units.
+    l1 : float
+        Absolute penalty in raw units.
+    ridge : float or None
+        Squared penalty in raw units; None has it chosen at the end.
     anchor : bool
         Whether public responses count as evidence.
     steps : int or None
@@ -93,7 +96,7 @@ class Problem:
     offset: bool
     public_responses: Array | None = field(repr=False)
     l1: float
-    ridge: float
+    ridge: float | None
     anchor: bool
     steps: int | None
 
@@ -187,6 +190,8 @@ class Fitted:
         Mean squared slope over the information of a row: the residual variance of a linear fit.
     start_z : float
         Distance of the public fit from the releases in standard errors; 0 without one.
+    alpha : float
+        Squared penalty in raw units.
     """
 
     coef: Array = field(repr=False)
@@ -200,6 +205,7 @@ class Fitted:
     steps: tuple[Step, ...]
     spread: Array
     start_z: float
+    alpha: float
 
     @property
     def releases(self) -> tuple[NoisyGram | NoisyTotal, ...]:
@@ -258,8 +264,9 @@ class _Fit:
         features = np.ones(design.n_columns)
         if design.fit_intercept:
             features[-1] = 0.0
-        ridge = self.problem.ridge * self.whitener.T @ (features[:, None] * self.whitener)
-        self.penalty: Array = np.asarray(np.kron(ridge, np.eye(k)), dtype=np.float64)
+        squares = self.whitener.T @ (features[:, None] * self.whitener)
+        self.unit_penalty: Array = np.asarray(np.kron(squares, np.eye(k)), dtype=np.float64)
+        self.penalty: Array = (self.problem.ridge or 0.0) * self.unit_penalty
         self.set_the_stage()
         coef = self.start.coef
         for share in self.plan.steps:
@@ -458,7 +465,7 @@ class _Fit:
                 self.whitener,
                 problem.l1,
                 fit_intercept=problem.design.fit_intercept,
-                ridge=problem.ridge,
+                ridge=problem.ridge or 0.0,
             )
         if self.family.is_linear:
             return found
@@ -479,10 +486,15 @@ class _Fit:
     def finished(self, coef: Array) -> Fitted:
         """Put together what was found."""
         final = replace(self.posterior, coef=coef)
-        inverse = positive_inverse(self.stand_ins.curvature(coef) + self.penalty)
+        hessian = self.stand_ins.curvature(coef)
+        inverse = positive_inverse(hessian + self.penalty)
         meat = self.mean_square_slopes(coef)
         own = inverse @ meat @ inverse / self.n_rows
-        k = self.family.n_predictors
+        k, ridge = self.family.n_predictors, self.problem.ridge
+        errors = final.errors(self.seen, own)
+        if ridge is None:
+            chosen = shrunk(coef, errors, hessian, self.unit_penalty)
+            ridge, coef, errors = chosen.alpha, chosen.coef, chosen.errors
         by_row = np.einsum("ajaj->j", meat.reshape(-1, k, meat.shape[0] // k, k))
         start_z = 0.0
         if self.start.informed:
@@ -492,7 +504,8 @@ class _Fit:
             whitened=coef,
             whitener=self.whitener,
             posterior=final,
-            errors=final.errors(self.seen, own),
+            errors=errors,
+            alpha=ridge,
             look=self.look,
             look_release=self.look_release,
             histograms=tuple(self.histograms),

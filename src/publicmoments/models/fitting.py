@@ -47,8 +47,9 @@ class PrivateModel(CoefInference, PrivateEstimator):
     Subclasses read their own responses and call ``_solve``; what they share is here.
     """
 
-    alpha: float
+    alpha: float | Literal["auto"]
     l1_ratio: float = 0.0
+    alpha_: float
     fit_intercept: bool
     public: PublicMoments | None
     passes: int | Literal["auto"]
@@ -56,13 +57,25 @@ class PrivateModel(CoefInference, PrivateEstimator):
 
     def _checked_parameters(self) -> Budget:
         """Validate what does not depend on data; return the budget."""
-        non_negative("alpha", self.alpha)
         share("l1_ratio", self.l1_ratio)
+        if isinstance(self.alpha, str):
+            self._check_choice()
+        else:
+            non_negative("alpha", self.alpha)
         check_switches(fit_intercept=self.fit_intercept, anchor=self.anchor)
         check_public(self.public)
         if self.passes != "auto":
             positive_integer("passes", self.passes, 'pass "auto" or a positive integer')
         return self._checked_budget()
+
+    def _check_choice(self) -> None:
+        """Refuse words other than "auto", and a choice of more than the squared penalty."""
+        if self.alpha != "auto":
+            raise ValueError(f'alpha must be a number or "auto", got alpha={self.alpha!r}')
+        if self.l1_ratio > 0.0:
+            raise ValueError(
+                f'alpha="auto" goes with l1_ratio=0.0, got l1_ratio={self.l1_ratio!r}; state alpha'
+            )
 
     # Its matrices are small: threads of the linear algebra would mostly wait for each other.
     @single_threaded()
@@ -88,6 +101,7 @@ class PrivateModel(CoefInference, PrivateEstimator):
             found = fit(problem, Session(rows, account, source), mu)
         self._keep_names(features)
         self.n_iter_ = len(found.steps)
+        self.alpha_ = float(self.alpha) if self.alpha != "auto" else found.alpha
         self.card_ = _card(found, rows, known, privacy, bought, source.private)
         if self.anchor and not known.public.assumed:
             warn_of_mismatch(found, design, known.public.columns)
@@ -95,7 +109,8 @@ class PrivateModel(CoefInference, PrivateEstimator):
 
     def _problem(self, family: Family, design: PublicDesign, known: Known, offset: bool) -> Problem:
         """State what is to be solved."""
-        alpha, absolute = float(self.alpha), float(self.l1_ratio)
+        chosen = self.alpha == "auto"
+        alpha, absolute = 0.0 if chosen else float(self.alpha), float(self.l1_ratio)
         units = known.scale if isinstance(known.scale, tuple) else (known.scale,)
         return Problem(
             family=family,
@@ -104,14 +119,14 @@ class PrivateModel(CoefInference, PrivateEstimator):
             offset=offset,
             public_responses=known.responses,
             l1=alpha * absolute / units[0],
-            ridge=alpha * (1.0 - absolute),
+            ridge=None if chosen else alpha * (1.0 - absolute),
             anchor=bool(self.anchor),
             steps=None if self.passes == "auto" else int(self.passes),
         )
 
     def _raw_coef(self, found: Fitted, scale: float | tuple[float, ...]) -> Array:
         """Coefficients in raw units, of shape (p, k)."""
-        if self.alpha * self.l1_ratio == 0.0:
+        if self.alpha_ * self.l1_ratio == 0.0:
             return np.asarray(found.coef * np.asarray(scale))
         whitened = found.whitened.reshape(len(found.whitener), -1)
         return np.asarray(without_dust(found.whitener, whitened) * np.asarray(scale))
@@ -123,7 +138,7 @@ class PrivateModel(CoefInference, PrivateEstimator):
         They are those of ``coefficients @ basis``, one column for each class or response.
         """
         self.noise_covariance_ = self.sampling_covariance_ = self.bias_covariance_ = None
-        if self.alpha * self.l1_ratio > 0.0:
+        if self.alpha_ * self.l1_ratio > 0.0:
             return
         # Coefficients are flattened as (column, predictor); they are stored as (class, column).
         scaled = basis * np.asarray(scale)[..., None]

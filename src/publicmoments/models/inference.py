@@ -260,7 +260,7 @@ class CoefInference:
     were fitted together; and are None where an absolute penalty has selected columns.
     """
 
-    alpha: float
+    alpha_: float
     fit_intercept: bool
     coef_: Array
     intercept_: Any
@@ -316,7 +316,7 @@ class CoefInference:
             intervals=self.conf_int(level).reshape(-1, 2),
             level=level,
             response="y",
-            alpha=float(self.alpha),
+            alpha=self.alpha_,
             n_rows=self.card_.n_rows,
             residual_sd=self._residual_sd(),
             private=self.card_.private,

@@ -40,8 +40,9 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    alpha : float, default=0.0
-        Penalty; scikit-learn's C is 1 / (alpha n).
+    alpha : float or "auto", default=0.0
+        Penalty; scikit-learn's C is 1 / (alpha n). "auto" chooses the one with the least predicted
+        error, at no cost; it needs ``l1_ratio=0.0``.
     l1_ratio : float, default=0.0
         Share of the absolute penalty, in [0, 1].
     classes : sequence, default=(0, 1)
@@ -85,6 +86,8 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         The stated classes.
     n_iter_ : int
         Gradients released; public.
+    alpha_ : float
+        The penalty.
     card_ : Card
         The privacy card.
     n_features_in_, feature_names_in_
@@ -120,7 +123,7 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        alpha: float = 0.0,
+        alpha: float | Literal["auto"] = 0.0,
         *,
         l1_ratio: float = 0.0,
         classes: Any = (0, 1),
@@ -184,7 +187,7 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
             solution = self._fit(family, features, labels, privacy, basis=basis, **about)
             solution = solution @ basis
         self.coef_, self.intercept_ = self._split(solution)
-        absolute, squared = self.alpha * self.l1_ratio, self.alpha * (1.0 - self.l1_ratio)
+        absolute, squared = self.alpha_ * self.l1_ratio, self.alpha_ * (1.0 - self.l1_ratio)
         if len(classes) > 2 and absolute > 0.0:
             self.coef_ = settled_classes(self.coef_.T, absolute, squared).T.copy()
         self.classes_ = np.array(classes)

@@ -42,8 +42,8 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
     family : Family
         One of `publicmoments.families` with a single predictor: ``Gaussian()``, ``Bernoulli()``,
         ``Poisson()``, ``Gamma()``, or one of your own, derived from `Family`.
-    alpha : float, default=0.0
-        Penalty.
+    alpha : float or "auto", default=0.0
+        Penalty; "auto" as in `LogisticRegression`.
     l1_ratio : float, default=0.0
         Share of the absolute penalty, in [0, 1].
     typical_offset : float, default=0.0
@@ -61,7 +61,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Coefficients.
     intercept_ : float
         Intercept.
-    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, card_
+    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, alpha_, card_
         As in `LogisticRegression`.
     n_features_in_, feature_names_in_
         As in `LogisticRegression`.
@@ -88,7 +88,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
     def __init__(
         self,
         family: Family,
-        alpha: float = 0.0,
+        alpha: float | Literal["auto"] = 0.0,
         *,
         l1_ratio: float = 0.0,
         fit_intercept: bool = True,
@@ -247,8 +247,9 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    alpha : float, default=0.0
-        Penalty. Unlike scikit-learn's, it does not depend on the sum of the exposures.
+    alpha : float or "auto", default=0.0
+        Penalty. Unlike scikit-learn's, it does not depend on the sum of the exposures. "auto" as in
+        `LogisticRegression`.
     l1_ratio : float, default=0.0
         Share of the absolute penalty, in [0, 1].
     typical_exposure : float, default=1.0
@@ -266,7 +267,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Coefficients.
     intercept_ : float
         Intercept: logarithm of the rate per unit of exposure where all features are zero.
-    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, card_
+    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, alpha_, card_
         As in `LogisticRegression`.
     n_features_in_, feature_names_in_
         As in `LogisticRegression`.
@@ -291,7 +292,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        alpha: float = 0.0,
+        alpha: float | Literal["auto"] = 0.0,
         *,
         l1_ratio: float = 0.0,
         fit_intercept: bool = True,

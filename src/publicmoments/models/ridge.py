@@ -37,8 +37,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
 
     Parameters
     ----------
-    alpha : float, default=0.0
-        Penalty, at least 0.
+    alpha : float or "auto", default=0.0
+        Penalty, at least 0. "auto" chooses the one with the least predicted error, at no cost.
     fit_intercept : bool, default=True
         Whether to fit an unpenalised intercept.
     privacy : GDP, ApproxDP or ZCDP
@@ -77,6 +77,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
         Root mean square of the response about the fit, as counted; rough where noise is large.
     n_iter_ : int
         Gradients released; public.
+    alpha_ : float
+        The penalty.
     card_ : Card
         The privacy card.
     n_features_in_ : int
@@ -120,7 +122,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
 
     def __init__(
         self,
-        alpha: float = 0.0,
+        alpha: float | Literal["auto"] = 0.0,
         *,
         fit_intercept: bool = True,
         privacy: Budget | None = None,

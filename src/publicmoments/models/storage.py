@@ -72,6 +72,7 @@ SHARED = {
     "sampling_covariance_",
     "bias_covariance_",
     "n_iter_",
+    "alpha_",
     "n_features_in_",
 }
 OWN: dict[str, set[str]] = {
