@@ -1,4 +1,4 @@
-"""Ours beside simple rivals on fourteen real tables that settled no constant of the library.
+"""Ours beside simple rivals on fourteen real tables, half of which settled constants.
 
 The tables are numbers in CSV files with a column ``target``, in the folder ``wild`` of the one that
 ``PUBLICMOMENTS_DATA`` names. Errors are root mean square differences of linear predictors, over the
@@ -135,6 +135,18 @@ def ours(family: CanonicalFamily, rows: Rows, public: PublicMoments, mu: float, 
     return np.append(np.ravel(model.coef_), np.ravel(model.intercept_)[0])
 
 
+def public_kinds(family: CanonicalFamily, public: Rows) -> dict[str, PublicMoments]:
+    """Public rows with responses, and their matrix with the size of the response alone."""
+    n, size = len(public.X), {}
+    if isinstance(family, Gaussian):
+        size = {"response_scale": float(np.sqrt(np.mean(public.y**2)))}
+    matrix, mean = public.X.T @ public.X / n, public.X.mean(axis=0)
+    return {
+        MATRIX: PublicMoments.from_matrix(matrix, n=n, mean=mean, **size),
+        RESPONSES: PublicMoments.from_rows(public.X, response=public.y),
+    }
+
+
 def measure(setting: Setting, seed: int) -> list[Run]:
     """Errors of every method at every budget, on one split."""
     warnings.simplefilter("ignore")
@@ -142,21 +154,14 @@ def measure(setting: Setting, seed: int) -> list[Run]:
     target = rivals.non_private(family, private.X, private.y)
     start = rivals.public_only(family, public.X, public.y)
     B, scale = rivals.with_ones(public.X), float(np.sqrt(np.mean(public.y**2)))
-    size = {"response_scale": scale} if isinstance(family, Gaussian) else {}
-    n = len(public.X)
-    moment = PublicMoments.from_matrix(
-        public.X.T @ public.X / n, n=n, mean=public.X.mean(axis=0), **size
-    )
-    rows, runs = PublicMoments.from_rows(public.X, response=public.y), []
+    n, runs, known = len(public.X), [], public_kinds(family, public)
     for mu in (*BUDGETS, LIMITING):
         rng = np.random.default_rng([seed, 1])
         found = {
             PUBLIC: start,
             WARM75: rivals.warm_descent(rng, family, private, public, mu, start, 0.75),
             WARM_MAX: rivals.warm_descent(rng, family, private, public, mu, start, 1.0),
-            MATRIX: ours(family, private, moment, mu, seed),
-            RESPONSES: ours(family, private, rows, mu, seed),
-        }
+        } | {kind: ours(family, private, moments, mu, seed) for kind, moments in known.items()}
         if isinstance(family, Gaussian):
             found[COLD] = rivals.cold_descent(rng, private, B.T @ B / n, scale, mu)
         for method, coef in found.items():
@@ -231,7 +236,9 @@ def shift_verdicts(runs: list[Run], known: Medians) -> list[Verdict]:
 
 
 INTRODUCTION = (
-    "Real tables that nobody looked at while the library's constants were settled: categories are",
+    "Fourteen real tables. Seven of them decided the constants of the estimators (computers,",
+    "diamonds, germanvisits, insured, medexp, mortgage, pharmacy); the other seven were looked at",
+    "beside them. Categories are",
     "columns of zeros and ones, rows with missing values are left out. Median errors over splits,",
     "at equal *total* budget: the root mean square, over the private rows, of the difference",
     "between the linear predictors of a fit and of the non-private one. With mu 1000 privacy costs",
@@ -289,7 +296,7 @@ def _part(name: str, title: str, settings: object, judges: object, introduction:
 
 PART = _part(
     "wild",
-    "Accuracy on tables that nobody tuned for",
+    "Accuracy on fourteen real tables",
     matched_settings,
     verdicts,
     INTRODUCTION,
@@ -300,9 +307,9 @@ SHIFT = _part(
     shifted_settings,
     shift_verdicts,
     (
-        *INTRODUCTION[:5],
+        *INTRODUCTION[:7],
         "",
         "Public rows are drawn from a subgroup that is named.",
-        *INTRODUCTION[5:],
+        *INTRODUCTION[7:],
     ),
 )

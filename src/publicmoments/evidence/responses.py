@@ -26,12 +26,13 @@ PSEUDO_ROWS, RAREST = 1_000, 0.01
 """A histogram is turned into so many responses; a class is never rarer than one in a hundred."""
 
 
-def response_edges(family: Family) -> Array:
+def response_edges(family: Family, rates: bool = False) -> Array:
     """
     Lower edges of the cells that responses are counted in, in units of their public scale.
 
     Classes have a cell each; zero has one; there are two to an octave, and where sizes have a
-    public scale one to an octave far from it.
+    public scale one to an octave far from it. Counts over an exposure are ``rates``, which may be
+    anywhere between.
     """
     if math.isfinite(family.slope_limit):
         return np.arange(family.n_predictors + 1.0) - 0.5
@@ -41,6 +42,8 @@ def response_edges(family: Family) -> Array:
         return np.concatenate([[-np.inf], -sizes[::-1], sizes])
     if family.allows(np.array([0.5]))[0]:
         return np.asarray(2.0 ** np.arange(-20.0, 20.5, 0.5))
+    if rates:
+        return np.concatenate([[-0.5], 2.0 ** np.arange(-10.0, 20.5, 0.5)])
     return np.concatenate([[-0.5, 0.5], 1.5 * 2.0 ** np.arange(0.0, 20.0, 0.5)])
 
 
@@ -68,8 +71,9 @@ class Histogram:
             ends = np.append(edges, 2.0 * edges[-1])
             ends[0] = ends[0] if np.isfinite(ends[0]) else 2.0 * ends[1]
             middles = (ends[:-1] + ends[1:]) / 2.0
-            if family.allows(np.array([0.0]))[0] and not family.allows(np.array([0.5]))[0]:
-                middles = np.rint(middles)
+            if edges[0] == -0.5:
+                # Nothing is between a count of zero and the first cell above it.
+                middles[0] = 0.0
             shares = np.where(noisy_shares > SIGNIFICANT * noise_sd, noisy_shares, 0.0)
         total = float(shares.sum())
         if math.isfinite(family.slope_limit):

@@ -45,12 +45,15 @@ class StandIns:
         Of the responses.
     rows : ndarray of shape (m, p)
         The rows.
+    offsets : ndarray of shape (m, 1) or float
+        Added to their linear predictors.
     secants : tuple of Secant
         What released gradients have taught of the curvature.
     """
 
     family: Family
     rows: Array = field(repr=False)
+    offsets: Array | float = field(default=0.0, repr=False)
     secants: tuple[Secant, ...] = field(default=(), repr=False)
 
     @property
@@ -65,8 +68,11 @@ class StandIns:
 
     def predictors(self, coef: Array) -> Array:
         """Linear predictors of the rows, of shape (m, k)."""
-        found = self.rows @ coef.reshape(-1, self.family.n_predictors)
-        return np.clip(found, -MOST_PREDICTOR, MOST_PREDICTOR)
+        return np.clip(self.linear(coef), -MOST_PREDICTOR, MOST_PREDICTOR)
+
+    def linear(self, coef: Array) -> Array:
+        """Linear predictors as they are."""
+        return np.asarray(self.rows @ coef.reshape(-1, self.family.n_predictors) + self.offsets)
 
     def spread(self, coef: Array) -> float:
         """Mean information of a row about one of its predictors."""

@@ -23,9 +23,6 @@ LEAST_SHRINKAGE = 0.01
 
 MOST_STEPS, MOST_HALVINGS, CONVERGED = 30, 12, 1e-7
 
-RAREST = 0.01
-"""The constant model never says that a class is rarer than this."""
-
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -59,6 +56,7 @@ def public_start(
     responses: Array,
     penalty: Array,
     constant: Array | None,
+    offsets: Array | float = 0.0,
 ) -> Start:
     """
     Fit public responses, shrunk towards the constant model as far as leaving rows out asks for.
@@ -75,6 +73,8 @@ def public_start(
         Of the fit that is wanted.
     constant : ndarray of shape (p,) or None
         Direction in which all rows are one.
+    offsets : ndarray of shape (n, 1) or float
+        Added to their linear predictors.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def public_start(
     """
     n, p = rows.shape
     k = family.n_predictors
-    stand_ins = StandIns(family, rows)
+    stand_ins = StandIns(family, rows, offsets)
     coef = np.zeros(p * k)
     free = np.eye(p) if constant is None else np.eye(p) - _projection(constant)
     shrunk = np.kron(free, np.eye(k))
@@ -132,11 +132,10 @@ def _projection(direction: Array) -> Array:
 def minimised(stand_ins: StandIns, responses: Array, penalty: Array, coef: Array) -> Array:
     """Minimise the mean loss of public rows and a penalty by damped Newton steps."""
     family, rows = stand_ins.family, stand_ins.rows
-    k = family.n_predictors
 
     def objective(at: Array) -> float:
         with np.errstate(over="ignore"):
-            losses = family.loss(rows @ at.reshape(-1, k), responses)
+            losses = family.loss(stand_ins.linear(at), responses)
         return float(losses.sum() / len(rows) + at @ penalty @ at / 2.0)
 
     value = objective(coef)

@@ -80,6 +80,8 @@ class Problem:
         Whether the last column of the private responses is an offset.
     public_responses : ndarray of shape (n, columns) or None
         Responses of the public rows in their units.
+    public_offsets : ndarray of shape (n, 1) or float
+        Their offsets.
     l1 : float
         Absolute penalty in raw units.
     ridge : float or None
@@ -95,6 +97,7 @@ class Problem:
     scale: float | tuple[float, ...]
     offset: bool
     public_responses: Array | None = field(repr=False)
+    public_offsets: Array | float = field(repr=False)
     l1: float
     ridge: float | None
     anchor: bool
@@ -128,7 +131,8 @@ class Problem:
         plan, family = self.schedule(mu, n_rows), self.family
         q, histograms = family.n_responses, []
         if plan.responses:
-            histograms += [(plan.responses / q, len(response_edges(family.alone)))] * q
+            cells = len(response_edges(family.alone, self.offset))
+            histograms += [(plan.responses / q, cells)] * q
         if self.counted:
             histograms += [(plan.counts, len(signed_edges(1.0, _sides(family))))] * len(plan.steps)
         return session_laws(
@@ -295,13 +299,23 @@ class _Fit:
         if design.rows is not None:
             self.public_rows = np.asarray(design.rows @ self.whitener)
             few = len(self.public_rows) < 2 * design.n_columns
-            rows = recoloured(np.concatenate([self.public_rows, rows]) if few else self.public_rows)
-        self.stand_ins = StandIns(family, rows)
+            more = [rows] if few else []
+            rows = recoloured(np.concatenate([self.public_rows, *more]))
+            offsets = np.zeros((len(rows), 1))
+            offsets[: len(self.public_rows)] = problem.public_offsets
+            self.stand_ins = StandIns(family, rows, offsets)
+        else:
+            self.stand_ins = StandIns(family, rows)
         if problem.by_rows:
             assert self.public_rows is not None
             assert problem.public_responses is not None
             self.start = public_start(
-                family, self.public_rows, problem.public_responses, self.penalty, self.constant
+                family,
+                self.public_rows,
+                problem.public_responses,
+                self.penalty,
+                self.constant,
+                problem.public_offsets,
             )
             spread = self.stand_ins.spread(self.start.coef) * self.start.dispersion
             self.tails = Tails.unknown(self.typical(spread), _sides(family))
@@ -319,7 +333,8 @@ class _Fit:
     def look_at_responses(self) -> None:
         """Release a histogram of each response and start from the constant model."""
         alone = self.family.alone
-        edges, p, q = response_edges(alone), self.problem.design.n_columns, self.family.n_responses
+        edges, q = response_edges(alone, self.problem.offset), self.family.n_responses
+        p = self.problem.design.n_columns
         found = []
         for column in range(q):
             value = ScaledResponse(alone, self.problem.scale, self.problem.offset, column)
@@ -361,7 +376,8 @@ class _Fit:
             return None
         assert self.public_rows is not None
         with np.errstate(over="ignore"):
-            predictors = StandIns(self.family, self.public_rows).predictors(coef)
+            alike = StandIns(self.family, self.public_rows, self.problem.public_offsets)
+            predictors = alike.predictors(coef)
             return self.family.slope(predictors, np.asarray(self.problem.public_responses))
 
     def learn_from_public(self, coef: Array) -> None:

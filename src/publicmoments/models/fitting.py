@@ -33,11 +33,12 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Public side of a fit: its units, and public responses in the terms of the family."""
+    """Public side of a fit: its units, public responses in the terms of the family, offsets."""
 
     public: PublicMoments
     scale: float | tuple[float, ...]
     responses: Array | None
+    offsets: Array | float = 0.0
 
 
 class PrivateModel(CoefInference, PrivateEstimator):
@@ -118,6 +119,7 @@ class PrivateModel(CoefInference, PrivateEstimator):
             scale=known.scale,
             offset=offset,
             public_responses=known.responses,
+            public_offsets=known.offsets,
             l1=alpha * absolute / units[0],
             ridge=None if chosen else alpha * (1.0 - absolute),
             anchor=bool(self.anchor),

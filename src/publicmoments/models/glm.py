@@ -13,6 +13,7 @@ from publicmoments.models.fitting import Known, PrivateModel
 from publicmoments.models.shell import matched_moments
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
+from publicmoments.public.arguments import thinned
 from publicmoments.tables import Table
 from publicmoments.warnings_ import PublicMomentsWarning
 
@@ -39,6 +40,8 @@ class GLMEstimator(PrivateModel):
         target: str = "",
         classes: tuple[Any, ...] | None = None,
         basis: Array | None = None,
+        public_offset: Any = None,
+        typical: float = 0.0,
     ) -> Array:
         """
         Fit and store all but the coefficients, which are returned, of shape (p, k).
@@ -52,7 +55,7 @@ class GLMEstimator(PrivateModel):
             family,
             features,
             responses,
-            Known(public, scale, known),
+            Known(public, scale, known, _public_offsets(public, public_offset, typical, scale)),
             privacy,
             target=target,
             offset=responses.n_columns > 1,
@@ -100,3 +103,25 @@ def _public_responses(
             "given there by their position among the classes"
         )
     return responses / scale
+
+
+def _public_offsets(
+    public: PublicMoments, given: Any, typical: float, scale: float
+) -> Array | float:
+    """Offsets of the kept public rows about the typical one, in the units of the predictor."""
+    if given is None:
+        return 0.0
+    if public.rows is None:
+        raise ValueError(
+            "offsets or exposures of public rows go with public rows, got public moments without "
+            "any; make them with PublicMoments.from_rows"
+        )
+    values = np.asarray(given, dtype=np.float64).reshape(-1)
+    if len(values) != public.n:
+        raise ValueError(
+            f"offsets or exposures of public rows must be one for each of the {public.n} rows, "
+            f"got {len(values)}"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError("offsets of public rows must be finite, and exposures positive numbers")
+    return thinned((values[:, None] - typical) / scale)

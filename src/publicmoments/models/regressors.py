@@ -47,9 +47,11 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
     l1_ratio : float, default=0.0
         Share of the absolute penalty, in [0, 1].
     typical_offset : float, default=0.0
-        A public guess at the offset of a row: what it says of public rows, which have none, and of
-        the size of the linear predictor. Privacy does not depend on it; accuracy does, without
-        public responses, where means are wrong by more than a factor of two. It needs an intercept.
+        A public guess at the offset of a row, which is also what public rows have unless they have
+        ``public_offset``. A wrong one costs little accuracy, and no privacy: the level of the
+        responses is learned. It needs an intercept.
+    public_offset : array-like of shape (n_public,), optional
+        Offsets of the public rows.
     fit_intercept, privacy, public, random_state, passes, anchor, on_invalid
         As in `LogisticRegression`.
     ledger, dataset
@@ -93,6 +95,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         l1_ratio: float = 0.0,
         fit_intercept: bool = True,
         typical_offset: float = 0.0,
+        public_offset: ArrayLike | None = None,
         privacy: Budget | None = None,
         public: PublicMoments | None = None,
         random_state: RandomState = None,
@@ -107,6 +110,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.typical_offset = typical_offset
+        self.public_offset = public_offset
         self.privacy = privacy
         self.public = public
         self.random_state = random_state
@@ -156,7 +160,15 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
             given = offset is not None
             shift = one_response(offset, "offset") if given else filled(responses, 0.0)
             responses = beside(responses, shift, lambda values: values - typical, ("y", "offset"))
-        solution = self._fit(family, as_table(X, "X"), responses, privacy, target=target)
+        solution = self._fit(
+            family,
+            as_table(X, "X"),
+            responses,
+            privacy,
+            target=target,
+            public_offset=self.public_offset,
+            typical=typical,
+        )
         coef, intercept = self._split(solution)
         self.coef_, self.intercept_ = coef[0], float(intercept[0]) - typical
         return self
@@ -253,9 +265,11 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
     l1_ratio : float, default=0.0
         Share of the absolute penalty, in [0, 1].
     typical_exposure : float, default=1.0
-        A public guess at the exposure of a row, also taken as that of public rows. Privacy does not
-        depend on it; accuracy does, without public counts, where it is wrong by more than a factor
-        of two. It needs an intercept.
+        A public guess at the exposure of a row, which is also what public rows have unless they
+        have ``public_exposure``. A wrong one costs little accuracy, and no privacy: the level of
+        the counts is learned. It needs an intercept.
+    public_exposure : array-like of shape (n_public,), optional
+        Exposures of the public rows, positive.
     fit_intercept, privacy, public, random_state, passes, anchor, on_invalid
         As in `LogisticRegression`.
     ledger, dataset
@@ -297,6 +311,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         l1_ratio: float = 0.0,
         fit_intercept: bool = True,
         typical_exposure: float = 1.0,
+        public_exposure: ArrayLike | None = None,
         privacy: Budget | None = None,
         public: PublicMoments | None = None,
         random_state: RandomState = None,
@@ -310,6 +325,7 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.typical_exposure = typical_exposure
+        self.public_exposure = public_exposure
         self.privacy = privacy
         self.public = public
         self.random_state = random_state
@@ -363,7 +379,21 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
             responses = beside(
                 responses, lasted, lambda values: np.log(values) - shift, ("y", "exposure")
             )
-        solution = self._fit(family, as_table(X, "X"), responses, privacy, target=target)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            offsets = (
+                None
+                if self.public_exposure is None
+                else np.log(np.asarray(self.public_exposure, dtype=np.float64))
+            )
+        solution = self._fit(
+            family,
+            as_table(X, "X"),
+            responses,
+            privacy,
+            target=target,
+            public_offset=offsets,
+            typical=float(np.log(typical)),
+        )
         coef, intercept = self._split(solution)
         self.coef_, self.intercept_ = coef[0], float(intercept[0]) - float(np.log(typical))
         return self

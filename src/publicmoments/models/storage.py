@@ -59,7 +59,14 @@ HOMES = {
 }
 """Modules of the kinds, imported when one is read: a file names a kind, never a module."""
 
-AT_HOME = {"public", "random_state", "ledger", "dataset"}
+AT_HOME = {
+    "public",
+    "public_exposure",
+    "public_offset",
+    "random_state",
+    "ledger",
+    "dataset",
+}
 """Parameters that are not written. Whoever knew the seed could take the noise away."""
 
 BUDGETS = ("GDP", "ApproxDP", "ZCDP")
