@@ -129,7 +129,7 @@ class ScaledResponse:
     family, scale, offset
         As for `Slope`.
     column : int
-        Which of several responses.
+        Which of several responses; -1 is the offset itself.
     """
 
     family: Family
@@ -140,5 +140,5 @@ class ScaledResponse:
     def __call__(self, predictor: Array, responses: Array) -> Array:
         """Return the response, of shape (rows, 1)."""
         given = responses / np.asarray(self.scale)
-        chosen = given[:, self.column : self.column + 1]
+        chosen = given[:, [self.column]]
         return self.family.without_offset(chosen, given[:, -1:]) if self.offset else chosen

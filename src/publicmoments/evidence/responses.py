@@ -12,7 +12,7 @@ from publicmoments.evidence.standins import StandIns
 from publicmoments.evidence.start import minimised
 from publicmoments.families import Family
 
-__all__ = ["Histogram", "response_edges"]
+__all__ = ["OFFSETS", "Histogram", "response_edges", "typical_offset"]
 
 Array = NDArray[np.float64]
 
@@ -24,6 +24,10 @@ LEAST_SEEN = 0.5
 
 PSEUDO_ROWS, RAREST = 1_000, 0.01
 """A histogram is turned into so many responses; a class is never rarer than one in a hundred."""
+
+
+OFFSETS = np.arange(-12.0, 12.5, 0.5)
+"""Lower edges of the cells that offsets are counted in."""
 
 
 def response_edges(family: Family, rates: bool = False) -> Array:
@@ -99,3 +103,10 @@ class Histogram:
         """Slope of the loss of each cell's response under the constant model; (cells, k)."""
         predictors = np.tile(constants, (len(self.middles), 1))
         return family.slope(predictors, self.middles[:, None])
+
+
+def typical_offset(noisy_shares: Array, noise_sd: float) -> float:
+    """Mean offset, from the shares in the cells of `OFFSETS`; 0 where noise hides them."""
+    shares = np.where(noisy_shares > SIGNIFICANT * noise_sd, noisy_shares, 0.0)
+    total = float(shares.sum())
+    return float(shares @ (OFFSETS + 0.25)) / total if total >= LEAST_SEEN else 0.0

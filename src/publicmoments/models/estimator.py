@@ -20,7 +20,12 @@ from publicmoments.evidence.posterior import (
     surprise,
     told,
 )
-from publicmoments.evidence.responses import Histogram, response_edges
+from publicmoments.evidence.responses import (
+    OFFSETS,
+    Histogram,
+    response_edges,
+    typical_offset,
+)
 from publicmoments.evidence.schedule import Schedule, schedule
 from publicmoments.evidence.shrinkage import shrunk
 from publicmoments.evidence.standins import Secant, StandIns, made_up_rows, recoloured
@@ -129,10 +134,12 @@ class Problem:
     def laws(self, total: GDP, n_rows: int, mu: float) -> list[NoiseLaw | VectorNoiseLaw]:
         """Noise laws of a fit whose schedule is made for ``mu``."""
         plan, family = self.schedule(mu, n_rows), self.family
-        q, histograms = family.n_responses, []
+        histograms = []
         if plan.responses:
+            share = plan.responses / self.n_histograms
             cells = len(response_edges(family.alone, self.offset))
-            histograms += [(plan.responses / q, cells)] * q
+            histograms += [(share, cells)] * family.n_responses
+            histograms += [(share, len(OFFSETS))] * self.offset
         if self.counted:
             histograms += [(plan.counts, len(signed_edges(1.0, _sides(family))))] * len(plan.steps)
         return session_laws(
@@ -144,6 +151,11 @@ class Problem:
             plan.steps,
             self.recipe(mu, n_rows),
         )
+
+    @property
+    def n_histograms(self) -> int:
+        """Histograms where nothing public is known of the responses: of these and the offset."""
+        return self.family.n_responses + self.offset
 
     @property
     def counted(self) -> bool:
@@ -332,19 +344,18 @@ class _Fit:
 
     def look_at_responses(self) -> None:
         """Release a histogram of each response and start from the constant model."""
-        alone = self.family.alone
-        edges, q = response_edges(alone, self.problem.offset), self.family.n_responses
-        p = self.problem.design.n_columns
+        alone, problem, q = self.family.alone, self.problem, self.family.n_responses
+        edges, p = response_edges(alone, problem.offset), problem.design.n_columns
         found = []
         for column in range(q):
-            value = ScaledResponse(alone, self.problem.scale, self.problem.offset, column)
-            nothing = np.zeros((p, 1))
-            recipe = CountRecipe(
-                self.whitener, nothing, value, math.inf, 1.0, self.n_rows, edges=edges
-            )
-            released = self.session.total(recipe, self.plan.responses / q)
-            self.histograms.append(released)
+            value = ScaledResponse(alone, problem.scale, problem.offset, column)
+            released = self.histogram(value, edges)
             found.append(Histogram.of(alone, edges, released.noisy_mean, released.noise_sd))
+        if problem.offset:
+            # Stand-ins, which have no offsets of their own, get the typical one.
+            released = self.histogram(ScaledResponse(alone, problem.scale, column=-1), OFFSETS)
+            typical = typical_offset(released.noisy_mean, released.noise_sd)
+            self.stand_ins = replace(self.stand_ins, offsets=typical)
         has_level = self.constant is not None
         levels = [h.constants(alone) if has_level else np.zeros(alone.n_predictors) for h in found]
         slopes = [h.slopes(alone, level) for h, level in zip(found, levels, strict=True)]
@@ -357,6 +368,22 @@ class _Fit:
         self.start = constant_start(p, np.concatenate(levels), self.constant, dispersion)
         values = math.sqrt(q) * np.concatenate([s[:, 0] for s in slopes])
         self.guess_tails(spreads, values, np.concatenate([h.shares for h in found]))
+
+    def histogram(self, value: ScaledResponse, edges: Array) -> NoisyTotal:
+        """Release how many rows have values in which cell."""
+        recipe = CountRecipe(
+            self.whitener,
+            np.zeros((len(self.whitener), 1)),
+            value,
+            math.inf,
+            1.0,
+            self.n_rows,
+            edges=edges,
+        )
+        self.histograms.append(
+            self.session.total(recipe, self.plan.responses / self.problem.n_histograms)
+        )
+        return self.histograms[-1]
 
     def typical(self, spread: Array) -> float:
         """Typical size of an influence, with slopes of such variances."""
