@@ -1,9 +1,10 @@
-"""Rows of gradients and curvatures, whatever they are: bounded by their weights alone."""
+"""Rows of gradients, whatever they are: within their bound, each moved no farther than it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from publicmoments.engines import sum_total
-from publicmoments.factors import RootCurvature, Slope, Spread
+from publicmoments.factors import Slope
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
-from publicmoments.rows import CoarseTotalRecipe, GramRecipe, TotalRecipe
+from publicmoments.rows import CoarseTotalRecipe, TotalRecipe
 from tests.helpers import integer_rows
 
 N, P = 6, 2
+KINDS = [TotalRecipe, CoarseTotalRecipe]
 RADIUS = 1.7
 FAMILIES = [Gaussian(), Bernoulli(), Poisson(), Gamma(), Multinomial(3)]
 HOSTILE = st.one_of(
@@ -44,51 +46,45 @@ def responses(draw, family):
 @st.composite
 def cases(draw, make_scaled, kind):
     """A recipe as fits write them, and rows, responses and offsets full of hostile numbers."""
-    gradient = issubclass(kind, TotalRecipe)
-    family = draw(st.sampled_from(FAMILIES if gradient else FAMILIES[:4]))
+    family = draw(st.sampled_from(FAMILIES))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    k = family.n_predictors
-    limit = family.slope_limit if gradient else math.sqrt(family.curvature_limit)
+    k, limit = family.n_predictors, family.slope_limit
+    limited = limit < math.inf
+    y = responses(draw, family)
+    offset = k == 1 and draw(st.booleans())
+    if offset:
+        y = np.hstack([y, draw(arrays(float, (N, 1), elements=HOSTILE))])
     recipe = make_scaled(
         kind,
         P,
         k,
         whitener=rng.normal(size=(P, P)),
         coef=draw(st.sampled_from([0.0, 1.0, 1e3])) * rng.normal(size=(P, k)),
-        factor=Slope(family) if gradient else RootCurvature(family),
-        radius=RADIUS,
-        l2_bound=RADIUS * limit,
+        factor=Slope(family, draw(st.sampled_from([1.0, 1.0 if limited else 7.0])), offset),
+        radius=RADIUS if limited else math.inf,
+        l2_bound=RADIUS * limit if limited else draw(st.sampled_from([1e-3, 1.0, 7.3, 1e9])),
         n_rows=N,
         whole_predictor=True,
-        spread=Spread(family),
     )
-    y = responses(draw, family)
-    if k == 1 and draw(st.booleans()):
-        y = np.hstack([y, draw(arrays(float, (N, 1), elements=HOSTILE))])
     return family, recipe, draw(arrays(float, (N, P), elements=HOSTILE)), y
 
 
-@pytest.mark.parametrize("kind", [TotalRecipe, CoarseTotalRecipe, GramRecipe])
+@pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 @settings(max_examples=150)
-def test_weights_alone_keep_rows_within_the_bound(make_scaled, kind, data):
+def test_rows_are_within_the_bound(make_scaled, kind, data):
     family, recipe, X, y = data.draw(cases(make_scaled, kind))
     rows = integer_rows(recipe, X, y)
     squared = [sum(int(entry) ** 2 for entry in row) for row in rows]
     assert max(squared) <= recipe.l2_bound_squared
-    # Not because products are cut at the bound: with one far above, rows are as long.
-    wide = make_scaled(
-        kind,
-        P,
-        recipe.coef.shape[1],
-        **{part.name: getattr(recipe, part.name) for part in fields(recipe)}
-        | {"l2_bound": 64.0 * recipe.l2_bound},
-    )
-    longest = np.linalg.norm(integer_rows(wide, X, y), axis=1) * wide.grid_unit
-    assert longest.max() <= recipe.l2_bound * (1 + 1e-3), family
+    if family.slope_limit < math.inf:
+        # Not because products are cut at the bound: with one far above, rows are as long.
+        wide = replace(recipe, l2_bound=64.0 * recipe.l2_bound)
+        longest = np.linalg.norm(integer_rows(wide, X, y), axis=1) * wide.grid_unit
+        assert longest.max() <= recipe.l2_bound * (1 + 1e-3), family
 
 
-@pytest.mark.parametrize("kind", [TotalRecipe, CoarseTotalRecipe])
+@pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 @settings(max_examples=100)
 def test_replacing_a_row_moves_a_gradient_within_its_sensitivity(
@@ -105,9 +101,42 @@ def test_replacing_a_row_moves_a_gradient_within_its_sensitivity(
     assert change <= 4 * recipe.l2_bound_squared
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_worst_neighbours_move_a_gradient_as_far_as_declared(make_scaled, make_rows, family, kind):
+    k, limited = family.n_predictors, family.slope_limit < math.inf
+    recipe = make_scaled(
+        kind,
+        P,
+        k,
+        whitener=np.random.default_rng(3).normal(size=(P, P)),
+        coef=np.array([[1e-3] * k, [0.0] * k]),
+        factor=Slope(family),
+        radius=RADIUS if limited else math.inf,
+        l2_bound=RADIUS * family.slope_limit if limited else 2.5,
+        n_rows=3,
+        whole_predictor=True,
+    )
+    # Opposite long rows, whose responses surprise as much as may be: of classes, both are taken for
+    # one beyond doubt, and are of another.
+    ends, response = 1e7 * np.array([[0.0, 1.0], [0.0, -1.0]]), 1e3
+    if limited:
+        ends[:, 0] = 1e6
+        response = 0.0 if k == 1 else float(np.argmin(np.ones(k) @ family.basis))
+    totals = []
+    for x in ends @ np.linalg.inv(recipe.whitener):
+        rows = np.vstack([np.full((2, P), 0.25), x])
+        private = make_rows(rows, np.array([0.0, 0.0, response]), ignore_invalid=True)
+        totals.append(sum_total(private, recipe).exact_total.astype(object))
+    change = sum(int(entry) ** 2 for entry in totals[1] - totals[0])
+    declared = 4 * recipe.l2_bound_squared
+    assert Fraction(99, 100) ** 2 * declared <= change <= declared
+
+
 @pytest.mark.parametrize("family", FAMILIES[:4], ids=repr)
-def test_long_rows_are_weighed_not_cut(make_scaled, family):
-    # The predictor of a weighed row is that of the whole row: the same slope, on a shorter row.
+@pytest.mark.parametrize("radius", [RADIUS, math.inf])
+def test_the_slope_is_that_of_the_whole_row(make_scaled, family, radius):
+    # The predictor of a row that is cut is that of the whole row: the same slope, on less of it.
     coef = np.array([[0.3], [-0.2]])
     recipe = make_scaled(
         TotalRecipe,
@@ -115,15 +144,14 @@ def test_long_rows_are_weighed_not_cut(make_scaled, family):
         1,
         coef=coef,
         factor=Slope(family),
-        radius=RADIUS,
-        l2_bound=RADIUS * family.slope_limit,
+        radius=radius,
+        l2_bound=1.3,
         n_rows=1,
         whole_predictor=True,
-        spread=Spread(family),
     )
     row, y = np.array([[3.0, 4.0]]), np.ones((1, 1))
-    predictor = row @ coef
-    kept = RADIUS / (5.0 * family.spread(predictor))
-    expected = row * kept * family.slope(predictor, y)
+    slope = family.slope(row @ coef, y)
+    expected = row * slope * min(radius / 5.0, 1.0)
+    expected *= min(1.0, 1.3 / np.linalg.norm(expected))
     found = integer_rows(recipe, row, y) * recipe.grid_unit
-    np.testing.assert_allclose(found, expected, atol=2 * recipe.grid_unit)
+    np.testing.assert_allclose(found, expected, atol=2 * recipe.grid_unit, rtol=1e-5)
