@@ -37,6 +37,14 @@ _RNG = np.random.default_rng(11)
 PUBLIC_ROWS = _RNG.normal(size=(60, N_FEATURES))
 PUBLIC = PublicMoments.from_rows(PUBLIC_ROWS, response_scale=1.0)
 FITTED = PublicMoments.from_rows(PUBLIC_ROWS, response=PUBLIC_ROWS @ [1.0, -1.0])
+MOMENTS = PublicMoments.from_mean_cov(
+    np.zeros(N_FEATURES + 1),
+    np.cov(np.column_stack([PUBLIC_ROWS, PUBLIC_ROWS @ [1.0, -0.5]]).T) + 0.1 * np.eye(3),
+    n=60,
+    response=N_FEATURES,
+)
+LABELLED = PublicMoments.from_rows(PUBLIC_ROWS, response=np.arange(60.0) % 2)
+COUNTED = PublicMoments.from_rows(PUBLIC_ROWS, response=np.arange(60.0) % 4)
 COLUMNS = PublicMoments.from_rows(PUBLIC_ROWS)
 
 REALS = (0.0, 1.0, -1.0, 1e3, -1e3, 1e12, -1e12, 1e300, -1e300)
@@ -71,11 +79,6 @@ def _moments(rows: Any, **given: Any) -> Any:
     return release_moments(rows, public=COLUMNS, **given)
 
 
-def _ridge(**given: Any) -> Any:
-    bounds = {"x_radius": 4.0, "response_bound": 3.0, "response_weight": 1.0}
-    return Ridge(public=FITTED, fit_intercept=False, **bounds, **given)
-
-
 class _Weighted(PMTSecondMoment):
     """The weighted second moment, its weights in the place of responses."""
 
@@ -87,12 +90,19 @@ class _Weighted(PMTSecondMoment):
 CASES = {
     case.name: case
     for case in (
-        Case("Ridge", _ridge, "real", REALS, tight=True),
-        Case("Ridge, own bounds", lambda **k: Ridge(public=PUBLIC, **k), "real", REALS),
+        Case("Ridge", lambda **k: Ridge(public=FITTED, fit_intercept=False, **k), "real", REALS),
+        Case("Ridge, public features", lambda **k: Ridge(public=PUBLIC, **k), "real", REALS),
+        Case("Ridge, public moments", lambda **k: Ridge(public=MOMENTS, **k), "real", REALS),
         Case("release_moments", _moments, "none", (0.0,), tight=True),
         Case(
             "LogisticRegression",
             lambda **k: LogisticRegression(public=PUBLIC, fit_intercept=False, passes=3, **k),
+            "class",
+            (0.0, 1.0),
+        ),
+        Case(
+            "LogisticRegression, public labels",
+            lambda **k: LogisticRegression(public=LABELLED, passes=3, **k),
             "class",
             (0.0, 1.0),
         ),
@@ -105,6 +115,12 @@ CASES = {
         Case(
             "PoissonRegressor",
             lambda **k: PoissonRegressor(public=PUBLIC, fit_intercept=False, passes=3, **k),
+            "count",
+            COUNTS,
+        ),
+        Case(
+            "PoissonRegressor, public counts",
+            lambda **k: PoissonRegressor(public=COUNTED, passes=3, **k),
             "count",
             COUNTS,
         ),

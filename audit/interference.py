@@ -1,15 +1,16 @@
 """
 Non-interference: what a row becomes, and all that is told, does not depend on other rows' cells.
 
-*Rows*: in every form of table, one cell is replaced by a hostile one. The sum of integers must move
-by the same amount in whatever company the row stands, by no more than its sensitivity, and without
-a word. *Fits*: a hostile row is put into a table, and the fit to it is replayed with the releases
-of a fit to the ordinary table: see `audit.replay`.
+*Rows*: in every form of table, one cell is replaced by a hostile one. The sum of integers, of
+products, gradients or counts, must move by the same amount in whatever company the row stands, by
+no more than its sensitivity, and without a word. *Fits*: a hostile row is put into a table, and the
+fit to it is replayed with the releases of a fit to the ordinary table: see `audit.replay`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,14 +24,18 @@ from audit.listening import chain, heard
 from audit.replay import Run, differences, recorded
 from audit.taint import shown
 from publicmoments.engines import sum_gram, sum_total
+from publicmoments.evidence.tails import signed_edges
 from publicmoments.factors import Ones, Slope
 from publicmoments.families import Bernoulli
-from publicmoments.rows import GramRecipe, PrivateRows, TotalRecipe
+from publicmoments.rows import CountRecipe, Factor, GramRecipe, PrivateRows, TotalRecipe
 from publicmoments.tables import as_labels, as_table, by_name, no_columns
 
 __all__ = ["Outcome", "fits", "labels", "rows"]
 
 N_ROWS = 20
+KINDS = (False, True)
+"""Whether rows are counted, or summed."""
+
 PLACES = (0, 11, N_ROWS - 1)
 EXTREMES = (np.nan, np.inf, 1e300, -1.7e308, 5e-324, 31337.125)
 
@@ -56,7 +61,9 @@ def rows(name: str, places: Sequence[int] = PLACES) -> Outcome:
     gap = next((cell for cell in form.cells if cell is None), form.cells[0])
     bases.append({key: [*cells] for key, cells in bases[0].items()})
     bases[-1]["b"][5] = gap
-    return _examined(name, _Cells(form, bases), form.cells, places)
+    return _together(
+        _examined(name, _Cells(form, bases, counted), form.cells, places) for counted in KINDS
+    )
 
 
 def labels(name: str, places: Sequence[int] = PLACES) -> Outcome:
@@ -66,7 +73,31 @@ def labels(name: str, places: Sequence[int] = PLACES) -> Outcome:
     bases = [[form.classes[k] for k in rng.integers(0, 2, N_ROWS)] for _ in range(2)]
     # The only missing label, or one of many.
     bases.append([form.cells[0] if k % 3 == 1 else one for k, one in enumerate(bases[0])])
-    return _examined(name, _LabelCells(form, bases), form.cells, places)
+    return _together(
+        _examined(name, _LabelCells(form, bases, counted), form.cells, places) for counted in KINDS
+    )
+
+
+def _together(outcomes: Iterable[Outcome]) -> Outcome:
+    """One outcome of several."""
+    both = list(outcomes)
+    failures = tuple(words for outcome in both for words in outcome.failures)
+    return Outcome(both[0].name, sum(outcome.tried for outcome in both), failures)
+
+
+def _counts(p: int, factor: Factor) -> CountRecipe:
+    """Counts of influences, as fits write them."""
+    return CountRecipe(
+        np.eye(p),
+        np.zeros((p, 1)),
+        factor,
+        math.inf,
+        1.0,
+        N_ROWS,
+        whole_predictor=True,
+        edges=signed_edges(2.0, 2),
+        influence=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -75,6 +106,7 @@ class _Cells:
 
     form: Form
     bases: list[dict[str, list[Any]]]
+    counted: bool
 
     def total(self, base: dict[str, list[Any]], place: int, *cell: Any) -> Any:
         """Exact sum over a table, whose row at a place is a given one, the cell in it if any."""
@@ -86,6 +118,9 @@ class _Cells:
         features = as_table(table, "rows")
         private = PrivateRows(features, no_columns(features), True, True)
         p = private.n_design
+        if self.counted:
+            counts = _counts(p, Ones())
+            return sum_total(private, counts).exact_total, 4 * counts.l2_bound_squared
         recipe = GramRecipe(np.eye(p), np.zeros((p, 1)), Ones(), 4.0, 4.0, N_ROWS)
         return sum_gram(private, recipe).exact_gram, 2 * recipe.l2_bound_squared**2
 
@@ -96,6 +131,7 @@ class _LabelCells:
 
     form: LabelForm
     bases: list[list[Any]]
+    counted: bool
 
     def total(self, base: list[Any], place: int, *cell: Any) -> Any:
         """Exact sum over a table, whose label at a place is the first class, or a given one."""
@@ -104,9 +140,12 @@ class _LabelCells:
         features = as_table(np.arange(2.0 * N_ROWS).reshape(N_ROWS, 2) / 16.0)
         positions = as_labels(self.form.make(cells), self.form.classes)
         private = PrivateRows(features, positions, True, True)
+        slope = Slope(Bernoulli())
         recipe = TotalRecipe(
-            np.eye(3), np.zeros((3, 1)), Slope(Bernoulli()), 4.0, 4.0, N_ROWS, whole_predictor=True
+            np.eye(3), np.zeros((3, 1)), slope, 4.0, 4.0, N_ROWS, whole_predictor=True
         )
+        if self.counted:
+            recipe = _counts(3, slope)
         return sum_total(private, recipe).exact_total, 4 * recipe.l2_bound_squared
 
 

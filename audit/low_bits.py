@@ -19,7 +19,7 @@ from publicmoments.factors import Ones
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SystemNoise
 from publicmoments.release import release_gram, release_total
-from publicmoments.rows import CoarseTotalRecipe, GramRecipe, RowRecipe, TotalRecipe
+from publicmoments.rows import CoarseTotalRecipe, CountRecipe, GramRecipe, RowRecipe, TotalRecipe
 
 __all__ = ["CLASSES", "DOORS", "Bits", "examine", "on_grid", "remainder_pvalue"]
 
@@ -50,7 +50,8 @@ class TotalDoor:
     def __init__(self, recipe: TotalRecipe) -> None:
         self.recipe = recipe
         self.unit = recipe.grid_unit / recipe.n_rows
-        self.one_row = math.isqrt(recipe.l2_bound_squared)
+        counted = isinstance(recipe, CountRecipe)
+        self.one_row = recipe.mark if counted else math.isqrt(recipe.l2_bound_squared)
 
     def entries(self, value: int) -> tuple[Array, float]:
         """Entries of one release, and their claimed sd."""
@@ -68,10 +69,18 @@ def _total_recipe(kind: type[TotalRecipe]) -> TotalRecipe:
     return kind(np.eye(1), np.zeros((1, 500)), Ones(), 4.0, 5.0, N_ROWS)
 
 
+def _count_recipe() -> CountRecipe:
+    edges = np.arange(500.0)
+    return CountRecipe(
+        np.eye(1), np.zeros((1, 1)), Ones(), math.inf, 1.0, N_ROWS, edges=edges, influence=True
+    )
+
+
 DOORS = {
     "gram": lambda: GramDoor(_ridge_recipe()),
     "total": lambda: TotalDoor(_total_recipe(TotalRecipe)),
     "coarse total": lambda: TotalDoor(_total_recipe(CoarseTotalRecipe)),
+    "counts": lambda: TotalDoor(_count_recipe()),
 }
 
 

@@ -157,7 +157,7 @@ SECTIONS = {
         "*Reached* is what the pair is worth with unlimited runs, computed from exact sums and "
         "noise laws; *shown* is a lower confidence bound after so many runs of each table with "
         "real noise, both error rates by Clopper-Pearson at 99.9 % each. It must not exceed the "
-        "claim, and for `Ridge` with given bounds and `release_moments` it must reach 85 % of it. "
+        "claim, and for `release_moments` it must reach 85 % of it. "
         "The published estimators keep the paper's noise, which no pair can use up: opposite rows "
         "move a vector most and a second moment not at all, and the paper bounds the latter by "
         "twice one row, of which sqrt(2) can be reached, so that `PMTRidge` and a Poisson update "

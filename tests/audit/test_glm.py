@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from audit.door import BulkNoise
+from audit.door import BulkNoise, watched
 from audit.game import upper_rate
 from publicmoments import GDP, LogisticRegression, PublicMoments
 from publicmoments.engines import sum_total
-from publicmoments.models.glm import passes
 from publicmoments.privacy import Account
 from publicmoments.release import release_total
 
@@ -23,20 +22,13 @@ KNOWN = RNG.normal(size=(N - 1, D)), np.arange(N - 1) % 2
 @pytest.fixture(scope="module")
 def last_pass():
     """Recipe and cost of the last gradient of a fit."""
-    kept = []
-    real = passes.measure_total
-
-    def measure(rows, recipe, cost, account, source):
-        kept.append((recipe, cost))
-        return real(rows, recipe, cost, account, source)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passes, "measure_total", measure)
-        table = RNG.normal(size=(N, D))
-        model = LogisticRegression(privacy=GDP(1.0), public=PUBLIC, fit_intercept=False, passes=3)
+    table = RNG.normal(size=(N, D))
+    model = LogisticRegression(privacy=GDP(1.0), public=PUBLIC, fit_intercept=False, passes=3)
+    with watched() as passages:
         model.fit(table, (table[:, 0] > 0).astype(int))
-    assert [one.mu for one in model.card_.passes] == [cost.mu for _, cost in kept]
-    return kept[-1]
+    assert [one.mu for one in model.card_.passes] == [passage.mu for passage in passages]
+    assert passages[-1].recipe.coef.any()
+    return passages[-1].recipe, GDP(passages[-1].mu)
 
 
 @pytest.fixture(scope="module")

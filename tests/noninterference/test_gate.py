@@ -65,13 +65,13 @@ class TestTheGateItself:
         assert len(FORMS) + len(LABEL_FORMS) >= 65
 
     def fit(self, X, y, replayed=None):
-        case = CASES["Ridge, own bounds"]
+        case = CASES["Ridge, public features"]
         told = lambda: {"coef": case.fit(X, y, on_invalid="ignore").coef_.tolist()}  # noqa: E731
         return replay.recorded(told, replayed)
 
     @pytest.fixture
     def table(self):
-        return table_for(CASES["Ridge, own bounds"])
+        return table_for(CASES["Ridge, public features"])
 
     def neighbour(self, table):
         X, y = (array.copy() for array in table)
@@ -106,14 +106,13 @@ class TestTheGateItself:
         case = CASES["Ridge"]
         runs = []
         for X, y in (table, self.neighbour(table)):
-            bounds = {"response_bound": 3.0 if np.abs(X).max() < 1e200 else 4.0}
-            told = lambda X=X, y=y, bounds=bounds: {  # noqa: E731
-                "private": type(case.make())
-                .fit(case.make(privacy=release.GDP(1.0)).set_params(**bounds), X, y)
-                .card_.private
+            alpha = 0.1 if np.abs(X).max() < 1e200 else 0.2
+            told = lambda X=X, y=y, alpha=alpha: {  # noqa: E731
+                "private": case.make(privacy=release.GDP(1.0), alpha=alpha).fit(X, y).card_.private
             }
             runs.append(replay.recorded(told, runs[0] if runs else None))
-        assert "query 1 has other public numbers" in replay.differences(*runs)
+        found = replay.differences(*runs)
+        assert any(words.endswith("has other public numbers") for words in found)
 
     def test_a_charge_that_depends_on_rows(self, table, monkeypatch):
         first = self.fit(*table)

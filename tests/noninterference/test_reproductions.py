@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 import traceback
 import warnings
+from fractions import Fraction
 
 import array_api_strict
 import dask
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pytest
 
 from audit.commands import _left, _prepared
+from audit.door import watched
 from audit.frames import columns_of
 from audit.mutations import ROOT
 from publicmoments import (
@@ -32,7 +34,6 @@ from publicmoments.cli import main
 from publicmoments.engines import sum_total
 from publicmoments.factors import Slope
 from publicmoments.families import Gamma, Multinomial
-from publicmoments.models.glm import passes
 from publicmoments.privacy import BudgetExceeded, Ledger
 from publicmoments.rows import InvalidRows, PrivateRows, TotalRecipe
 from publicmoments.tables import as_labels, as_table, device_table
@@ -258,27 +259,35 @@ def test_a_cap_in_epsilon_and_delta_counts_the_extra_of_other_budgets(tmp_path):
     assert ledger.extra_tv("stays") > 1e-7
 
 
-# 8. The extra delta of a card is that of the path taken.
+# 8. The extra delta of a card is that of the path taken: now of a path that public numbers settle.
+
+EVERY = {
+    "labels": lambda k: LogisticRegression(**k),
+    "classes": lambda k: LogisticRegression(classes=(0, 1, 2), **k),
+    "counts": lambda k: PoissonRegressor(**k),
+    "sizes": lambda k: GLM(Gamma(), **k),
+    "numbers": lambda k: Ridge(**k),
+}
 
 
-@pytest.mark.parametrize("released", [True, False])
-def test_a_card_states_the_extra_of_the_longest_path(monkeypatch, released):
-    taken = []
-    choose = passes.choose_curvature
-
-    def decided(*arguments, **options):
-        choice = choose(*arguments, **options)
-        taken.append(choice)
-        return choice if released else None
-
-    y = (X[:, 0] > 0).astype(float)
-    model = LogisticRegression(privacy=GDP(1.0), public=PUBLIC, passes=4, random_state=0)
-    monkeypatch.setattr(passes, "choose_curvature", decided)
-    card = model.fit(X, y).card_
-    longest = passes.fit_laws(GDP(1.0), N, 3, 1, 4)
-    assert len(taken) == 1
-    assert card.extra_tv >= sum(law.gdp_extra_tv for law in longest)
-    assert any("curvature" in one.statistic for one in card.passes) <= released
+@pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
+@pytest.mark.parametrize("mu", [1e-2, 1.0, 1e4])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("kind", EVERY)
+def test_a_card_states_the_extra_of_every_path(kind, known, mu):
+    """Whatever the rows are, the same releases are made, and the card pays for all of them."""
+    y = 1.0 + np.arange(N) % 2
+    y -= kind == "labels"
+    public = PublicMoments.from_rows(B, response=y[:40]) if known else PUBLIC
+    paths = []
+    for rows in (X, 1e3 * X + 7.0, np.zeros_like(X)):
+        with watched() as passages:
+            card = EVERY[kind]({"privacy": GDP(mu), "public": public}).fit(rows, y).card_
+        paths.append([(one.kind, one.recipe.dimension, one.mu, one.law) for one in passages])
+        drawn = sum(Fraction(one.law.gdp_extra_tv) for one in passages)
+        assert 0 < drawn <= card.extra_tv
+        assert len(card.passes) == len(passages)
+    assert paths[0] == paths[1] == paths[2]
 
 
 # 9. Missing labels of three classes on a device count as the first; labels on a device.
