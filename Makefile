@@ -13,7 +13,7 @@ LOCK := requirements/dev.txt
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
 .PHONY: help setup demo test lint format types contracts unit audit bench-utility bench-speed bench-coverage \
-	bench-calibration \
+	bench-plans bench-constants \
 	experiments experiments-quick docs lock clean
 
 help: ## list the targets
@@ -70,8 +70,11 @@ bench-coverage: $(STAMP) ## measure how often intervals cover, fifteen minutes o
 	$(ONE_THREAD) $(BIN)/python benchmarks/coverage.py --repeats 500 --page-folder docs
 	$(ONE_THREAD) $(BIN)/python benchmarks/coverage_wild.py --page-folder docs
 
-bench-calibration: $(STAMP) ## measure how right plans are; about two hours on two cores
-	$(ONE_THREAD) $(BIN)/python benchmarks/calibration.py --page-folder docs
+bench-plans: $(STAMP) ## measure how right plans are; a quarter of an hour on two cores
+	$(ONE_THREAD) $(BIN)/python benchmarks/plans.py --page-folder docs
+
+bench-constants: $(STAMP) ## measure what each constant of the estimators is worth; half an hour
+	$(ONE_THREAD) $(BIN)/python benchmarks/constants.py --page-folder docs
 
 bench-speed: $(STAMP) ## measure speed beside references, six minutes on two cores
 	$(BIN)/python benchmarks/speed.py run

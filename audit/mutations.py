@@ -26,6 +26,8 @@ PACKAGE = "publicmoments"
 TIMEOUT = 400
 
 GATE = "tests/noninterference/test_gate.py"
+CHARGES = "tests/audit/test_charges.py"
+COUNTS = "tests/property/test_counted_rows.py"
 REPRODUCED = "tests/noninterference/test_reproductions.py"
 
 
@@ -90,13 +92,162 @@ MUTATIONS = {
         ),
         Mutation(
             "one gradient more than was paid for",
-            "models/glm/passes.py",
-            "        fit.gradient(cost, scale, radius, final=k == passes - 1)\n",
-            "        fit.gradient(cost, scale, radius, final=k == passes - 1)\n"
-            "        if k == passes - 1:\n"
-            "            fit.account = Account(cost)\n"
-            "            fit.gradient(cost, scale, radius, final=True)\n",
-            ("tests/unit/models/glm/test_releases.py",),
+            "models/estimator.py",
+            "        return self.finished(coef)\n",
+            "        from publicmoments.privacy import Account\n\n"
+            "        free = Account(self.session.account.total)\n"
+            "        self.session = replace(self.session, account=free)\n"
+            "        self.step(coef, self.plan.steps[-1])\n"
+            "        return self.finished(self.next_point(coef))\n",
+            (CHARGES,),
+        ),
+        Mutation(
+            "gradients paid from an account of their own",
+            "release.py",
+            "        return measure_total(self.rows, recipe, self._cost(share), self.account, "
+            "self.source)\n",
+            "        cost = self._cost(share)\n"
+            "        return measure_total(self.rows, recipe, cost, Account(cost), self.source)\n",
+            (CHARGES,),
+        ),
+        Mutation(
+            "counts that are not paid for",
+            "models/estimator.py",
+            "        released = self.session.total(recipe, self.plan.counts)\n",
+            "        from publicmoments.privacy import Account\n\n"
+            "        free = replace(self.session, account=Account(self.session.account.total))\n"
+            "        released = free.total(recipe, self.plan.counts)\n",
+            (CHARGES,),
+        ),
+        Mutation(
+            "charge of a sum after its noise",
+            "release.py",
+            "    account.charge(cost)\n    noisy = add_vector_noise(exact, law, source)\n",
+            "    noisy = add_vector_noise(exact, law, source)\n    account.charge(cost)\n",
+            (CHARGES,),
+        ),
+        Mutation(
+            "half of a sum's cost charged",
+            "release.py",
+            "    account.charge(cost)\n    noisy = add_vector_noise(exact, law, source)\n",
+            "    account.charge(GDP(cost.mu / 2.0))\n"
+            "    noisy = add_vector_noise(exact, law, source)\n",
+            (CHARGES,),
+        ),
+        Mutation(
+            "laws of a fit without its histograms",
+            "release.py",
+            "    laws += [vector_noise_law(-(-mark // 2), cells, mu(share)) "
+            "for share, cells in histograms]\n",
+            "",
+            (CHARGES,),
+        ),
+        Mutation(
+            "laws of a fit without its counts",
+            "models/estimator.py",
+            "        if self.counted:\n            histograms +=",
+            "        if self.counted and not plan.steps:\n            histograms +=",
+            (CHARGES,),
+        ),
+        Mutation(
+            "laws of a fit without its last step",
+            "models/estimator.py",
+            "            histograms,\n            plan.steps,\n",
+            "            histograms,\n            plan.steps[:-1],\n",
+            (CHARGES,),
+        ),
+        Mutation(
+            "a row counted in two cells",
+            "rows/counted.py",
+            "        marks[cells[counted], counted] = self.mark\n",
+            "        marks[cells[counted], counted] = self.mark\n"
+            "        marks[np.maximum(cells[counted] - 1, 0), counted] = self.mark\n",
+            (COUNTS,),
+        ),
+        Mutation(
+            "a row counted twice in its cell",
+            "rows/counted.py",
+            "        marks[cells[counted], counted] = self.mark\n",
+            "        marks[cells[counted], counted] = 2 * self.mark\n",
+            (COUNTS,),
+        ),
+        Mutation(
+            "marks larger than their declared change",
+            "rows/counted.py",
+            "        return -(-(self.mark**2) // 2)\n",
+            "        return -(-(self.mark**2) // 4)\n",
+            (COUNTS,),
+        ),
+        Mutation(
+            "rows that pad a block are counted",
+            "rows/counted.py",
+            "        found[~((rows.length > 0.0) & (values == values))] = -1\n",
+            "        found[~(values == values)] = -1\n",
+            (COUNTS,),
+        ),
+        Mutation(
+            "rows without a number are counted",
+            "rows/counted.py",
+            "        found[~((rows.length > 0.0) & (values == values))] = -1\n",
+            "        found[~(rows.length > 0.0)] = -1\n",
+            (COUNTS,),
+        ),
+        Mutation(
+            "marks that stay from the block before",
+            "rows/counted.py",
+            "        marks[...] = 0.0\n",
+            "",
+            (COUNTS,),
+        ),
+        Mutation(
+            "slopes twice as long as their bound",
+            "rows/scaled.py",
+            "            return on_grid(products, self.l2_bound_squared)\n",
+            "            return on_grid(2.0 * products, 4 * self.l2_bound_squared)\n",
+            ("tests/property/test_glm_rows.py",),
+        ),
+        Mutation(
+            "noise of sums for half of their bound",
+            "release.py",
+            "    bound = recipe.l2_bound_squared\n    return _noisy_vector",
+            "    bound = -(-recipe.l2_bound_squared // 4)\n    return _noisy_vector",
+            ("tests/noninterference/test_gate.py::test_fits_replayed_with_a_hostile_row",),
+        ),
+        Mutation(
+            "first bound of a fit from private rows",
+            "models/estimator.py",
+            "        radius = look_radius(mu, self.n_rows, p)\n",
+            "        radius = look_radius(mu, self.n_rows, p)\n"
+            "        cells = np.abs(self.session.rows.features.values())\n"
+            "        radius *= 1.0 + float(np.mean(cells > 2.0))\n",
+            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[Ridge]",),
+        ),
+        Mutation(
+            "steps along exact gradients",
+            "models/estimator.py",
+            "        released = self.session.total(recipe, share)\n        self.steps.append(",
+            "        from publicmoments.engines import sum_total\n\n"
+            "        released = self.session.total(recipe, share)\n"
+            "        exact = sum_total(self.session.rows, recipe).exact_total\n"
+            "        exact = exact * recipe.grid_unit / self.n_rows\n"
+            "        released = replace(released, noisy_mean=exact)\n"
+            "        self.steps.append(",
+            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[PoissonRegressor]",),
+        ),
+        Mutation(
+            "mean of the private rows on the card",
+            "models/fitting.py",
+            "        public_fit_z=found.look.z_score,\n",
+            "        public_fit_z=found.look.z_score\n"
+            "        + float(np.nan_to_num(np.nanmean(rows.features.values()))),\n",
+            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[LogisticRegression]",),
+        ),
+        Mutation(
+            "length of the longest row among the iterations",
+            "models/fitting.py",
+            "        self.n_iter_ = len(found.steps)\n",
+            "        self.n_iter_ = len(found.steps) + int(np.nanmax(features.values()) > 2.0)\n",
+            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[GLM, Gamma]",),
         ),
         Mutation(
             "one step more than was paid for",
@@ -169,7 +320,7 @@ MUTATIONS = {
         ),
         Mutation(
             "class labels learned from the rows",
-            "models/glm/logistic.py",
+            "models/logistic.py",
             "        self.classes_ = np.array(classes)\n        return self\n",
             "        self.classes_ = np.unique(np.asarray(y))\n        return self\n",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[LogisticRegression]",),
@@ -177,9 +328,9 @@ MUTATIONS = {
         Mutation(
             "share of truncated rows in an attribute",
             "models/ridge.py",
-            "            self._keep_errors(measured,",
-            "            self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n"
-            "            self._keep_errors(measured,",
+            "        self._keep(found, scale, responses.one_dimensional)\n",
+            "        self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n"
+            "        self._keep(found, scale, responses.one_dimensional)\n",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[Ridge]",),
         ),
         Mutation(
@@ -225,7 +376,7 @@ MUTATIONS = {
             "    again = release_total(sum_total(rows, recipe), recipe, cost, free, source)\n"
             "    mean = (first.noisy_mean + again.noisy_mean) / 2.0\n"
             '    return NoisyTotal(**{**vars(first), "noisy_mean": mean})\n',
-            ("tests/unit/models/glm/test_releases.py", "tests/audit/test_charges.py"),
+            (CHARGES,),
         ),
         Mutation(
             "labels recoded by a missing one",
@@ -276,14 +427,6 @@ MUTATIONS = {
             "gdp_beside(budget, float_above(extra))",
             "gdp_beside(budget, 0.0)",
             (REPRODUCED, "tests/unit/privacy/test_ledger_guards.py"),
-        ),
-        Mutation(
-            "extra delta of the path that was taken",
-            "models/guarantee.py",
-            "    total, extra_tv = bought.total, bought.extra_tv\n",
-            "    total = bought.total\n"
-            "    extra_tv = _extra_tv([getattr(release, 'law') for release in releases])\n",
-            (REPRODUCED,),
         ),
         Mutation(
             "missing labels on a device count as the first class",

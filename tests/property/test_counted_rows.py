@@ -203,3 +203,12 @@ def test_padding_is_not_counted_nor_blocks_twice(make_rows, family, n_rows):
     }
     assert len(sums) == 1
     assert sum(sums.pop()) == recipe.mark * max(n_rows - 2, 0)
+
+
+def test_a_value_that_is_no_number_has_no_mark():
+    # Zero times the exponential of an infinite log mean.
+    rng = np.random.default_rng(0)
+    chosen = {"whitener": np.eye(2), "coef": np.full((2, 1), -1e3)}
+    recipe = made(Gamma(), 2, rng, True, 2, **chosen)
+    marks = marks_of(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]), recipe)
+    assert marks.any(axis=1).tolist() == [False, True]

@@ -12,10 +12,11 @@ from publicmoments.factors import (
     Ones,
     Residual,
     RootCurvature,
+    RootWeight,
+    ScaledResponse,
     Slope,
-    Spread,
 )
-from publicmoments.families import Bernoulli, Gaussian, Multinomial, Poisson
+from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
 
 LOG3 = math.log(3.0)
 
@@ -93,31 +94,55 @@ def test_slopes_are_the_mean_less_the_response(family, expected):
     np.testing.assert_allclose(slopes, expected, rtol=1e-12)
 
 
-def test_slopes_are_clipped_in_units_of_their_spread():
-    # exp(log 3) - 1e9, clipped at 4 sqrt(1 + 3), and likewise from above.
-    slopes = Slope(Poisson())(column(LOG3, 30.0), column(1e9, 0.0))
-    limit = 4.0 * math.sqrt(1.0 + math.exp(30.0))
-    np.testing.assert_allclose(slopes, column(-8.0, limit), rtol=1e-12)
-
-
 def test_a_second_column_is_added_to_the_predictor():
     with_offset = np.array([[1.0, LOG3], [2.0, -1.0]])
-    slopes = Slope(Poisson())(column(0.0, 1.0), with_offset)
+    slopes = Slope(Poisson(), offset=True)(column(0.0, 1.0), with_offset)
     np.testing.assert_allclose(slopes, column(2.0, -1.0), rtol=1e-12)
-    spreads = Spread(Poisson())(column(0.0, 1.0), with_offset)
-    np.testing.assert_allclose(spreads, column(2.0, math.sqrt(2.0)), rtol=1e-12)
-    roots = RootCurvature(Poisson())(column(0.0, 1.0), with_offset)
-    np.testing.assert_allclose(roots, column(math.sqrt(3.0), 1.0), rtol=1e-12)
 
 
 def test_both_columns_are_in_units_of_the_scale():
     # (t + o / 4) - y / 4.
-    slopes = Slope(Gaussian(), scale=4.0)(column(1.0, 0.0), np.array([[2.0, 4.0], [-4.0, -2.0]]))
+    factor = Slope(Gaussian(), scale=4.0, offset=True)
+    slopes = factor(column(1.0, 0.0), np.array([[2.0, 4.0], [-4.0, -2.0]]))
     np.testing.assert_allclose(slopes, column(1.5, 0.5), rtol=1e-12)
-    both = np.array([[0.0, 4.0 * LOG3]])
-    np.testing.assert_allclose(Spread(Poisson(), 4.0)(column(0.0), both), column(2.0))
-    roots = RootCurvature(Poisson(), 4.0)(column(0.0), both)
-    np.testing.assert_allclose(roots, column(math.sqrt(3.0)))
+
+
+def test_slopes_have_no_bound_of_their_own():
+    slopes = Slope(Poisson())(column(LOG3, 30.0), column(1e9, 0.0))
+    np.testing.assert_allclose(slopes, column(3.0 - 1e9, math.exp(30.0)), rtol=1e-12)
+
+
+def test_several_responses_have_a_scale_each():
+    slopes = Slope(Gaussian(2), scale=(2.0, 4.0))(np.array([[1.0, 0.0]]), np.array([[2.0, -8.0]]))
+    np.testing.assert_array_equal(slopes, [[0.0, 2.0]])
+
+
+def test_scaled_responses_are_one_column_in_its_unit():
+    responses = np.array([[2.0, -8.0], [1.0, 0.0]])
+    factor = ScaledResponse(Gaussian(), (2.0, 4.0), column=1)
+    np.testing.assert_array_equal(factor(np.zeros((2, 1)), responses), column(-2.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("family", "expected"),
+    [
+        # exp(-log 3) a unit of exposure; the response less its offset; classes as they are.
+        (Poisson(), 2.0),
+        (Gamma(), 2.0),
+        (Gaussian(), 6.0 - LOG3),
+        (Bernoulli(), 6.0),
+    ],
+    ids=repr,
+)
+def test_scaled_responses_leave_out_the_offset(family, expected):
+    found = ScaledResponse(family, offset=True)(column(9.0), np.array([[6.0, LOG3]]))
+    np.testing.assert_allclose(found, column(expected), rtol=1e-12)
+
+
+def test_roots_of_weights_are_clipped():
+    weights = column(-1.0, 0.0, 0.25, 9.0, np.inf)
+    roots = RootWeight(4.0)(column(*[1.0] * 5), weights)
+    np.testing.assert_array_equal(roots, column(0.0, 0.0, 0.5, 2.0, 2.0))
 
 
 def test_slopes_of_classes():
@@ -134,7 +159,8 @@ def test_slopes_of_classes():
         ClippedResponse(2.0, 1.0),
         Residual(Poisson(), response_bound=2.0),
         RootCurvature(Bernoulli()),
-        RootCurvature(Poisson(), 3.0),
+        RootCurvature(Poisson()),
+        RootWeight(0.5),
         Slope(Poisson(), 2.0),
     ],
     ids=repr,

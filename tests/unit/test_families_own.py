@@ -8,7 +8,6 @@ import numpy as np
 
 from publicmoments import GDP, GLM, PublicMoments
 from publicmoments.families import CanonicalFamily, Family, Poisson
-from publicmoments.families.base import clipped_normal_mean
 
 
 @dataclass(frozen=True)
@@ -35,23 +34,8 @@ class NegativeBinomial(Family):
     def range(self):
         return "counts"
 
-    def spread(self, predictor):
-        return np.sqrt(1.0 + self.curvature(predictor))
-
     def slope(self, predictor, response):
-        limit = self.slope_limit * self.spread(predictor)
-        slope = (self.mean(predictor) - response) / (1.0 + self.mean(predictor) / self.size)
-        return np.clip(slope, -limit, limit)
-
-    def expected_slope(self, predictor, truth):
-        limit = self.slope_limit * self.spread(predictor)
-        shrunk = 1.0 + self.mean(predictor) / self.size
-        away = (self.mean(predictor) - self.mean(truth)) / shrunk
-        sd = np.sqrt(self.mean(truth) * (1.0 + self.mean(truth) / self.size)) / shrunk
-        return clipped_normal_mean(away, sd, limit)
-
-    def sensitivity(self, predictor, truth):
-        return (self.mean(truth) / (1.0 + self.mean(predictor) / self.size))[:, :, None]
+        return (self.mean(predictor) - response) / (1.0 + self.mean(predictor) / self.size)
 
 
 @dataclass(frozen=True)
@@ -73,9 +57,6 @@ class Counts(Family):
     @property
     def range(self):
         return "counts"
-
-    def spread(self, predictor):
-        return np.sqrt(1.0 + np.exp(predictor))
 
 
 def test_a_family_of_ones_own_fits():

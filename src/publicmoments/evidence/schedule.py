@@ -19,7 +19,7 @@ GROWTH = 1.6
 STEPS, STEPS_OF_CURVED, STEPS_UNINFORMED = 4, 6, 8
 """Gradients with a public fit to start from, of linear regression and of others; and without."""
 
-STEPS_PER_DECADE, ROOM = 3.5, 3.0
+STEPS_PER_DECADE, ROOM = 1.5, 3.0
 """Further gradients for each power of ten that mu n has over p, beyond the third: errors have as
 much further to fall."""
 

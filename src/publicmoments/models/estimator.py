@@ -407,16 +407,17 @@ class _Fit:
             predictors = alike.predictors(coef)
             return self.family.slope(predictors, np.asarray(self.problem.public_responses))
 
-    def learn_from_public(self, coef: Array) -> None:
-        """Weigh in the sizes of public influences."""
+    def sizes(self, coef: Array) -> Tails:
+        """What counts say of influences, and public rows as far as they agree."""
         slopes = self.public_slopes(coef)
-        if slopes is None or not self.problem.counted:
-            return
+        if slopes is None:
+            return self.tails
         assert self.public_rows is not None
         lengths = _lengths(self.public_rows)
         values = lengths * (slopes[:, 0] if _sides(self.family) == 2 else _lengths(slopes))
         shares, n = sorted_in(values, self.tails.unit, _sides(self.family)), len(values)
-        self.tails = self.tails.learned(shares, np.maximum(shares, 1.0 / n) / n)
+        public = Tails(self.tails.unit, shares, np.maximum(shares, 1.0 / n) / n)
+        return public.learned(self.tails.shares, self.tails.variances)
 
     def public_cut(self, coef: Array, recipe: TotalRecipe) -> Array:
         """Return what a bound takes from the mean gradient of public rows; zeros without them."""
@@ -430,7 +431,6 @@ class _Fit:
 
     def count(self, coef: Array) -> NoisyTotal | None:
         """Count how many rows have influences of which size, where these have no limit."""
-        self.learn_from_public(coef)
         if not self.problem.counted:
             return None
         sides, k = _sides(self.family), self.family.n_predictors
@@ -456,7 +456,8 @@ class _Fit:
         inverse = positive_inverse(self.stand_ins.curvature(coef) + self.penalty)
         noise = 2.0 / (math.sqrt(share) * self.session.account.total.mu * self.n_rows)
         counts = self.count(coef)
-        bound = choose_bound(self.bounds or self.tails, size, noise, float(np.sum(inverse**2)))
+        known = self.bounds or self.sizes(coef)
+        bound = choose_bound(known, size, noise, float(np.sum(inverse**2)))
         recipe = self.recipe(
             self.whitener,
             coef.reshape(-1, family.n_predictors),
@@ -576,7 +577,8 @@ class _Fit:
             expected = (scores.T @ scores + p * expected) / (n + p)
         if self.bounds is not None:
             return expected
-        return np.asarray(expected * (self.tails.mean_square() / max(np.trace(expected), 1e-300)))
+        size = self.sizes(coef).mean_square()
+        return np.asarray(expected * (size / max(np.trace(expected), 1e-300)))
 
 
 def _sides(family: Family) -> int:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments.models.solve import positive_inverse, positive_root, positive_solution
+from publicmoments.evidence.matrices import (
+    floored_power,
+    positive_inverse,
+    positive_root,
+    positive_solution,
+)
 
 SOUND = np.array([[4.0, 1.0], [1.0, 3.0]])
 SPOILT = [
@@ -40,3 +45,17 @@ def test_directions_that_are_sound_are_inverted():
     inverse = positive_inverse(np.diag([4.0, 0.0]))
     assert inverse[0, 0] == pytest.approx(0.25)
     assert inverse[1, 1] == pytest.approx(1e14 / 4.0)
+
+
+@pytest.mark.parametrize("exponent", [-1.0, -0.5, 0.5, 2.0])
+def test_powers_are_those_of_the_eigenvalues(exponent):
+    values, vectors = np.linalg.eigh(SOUND)
+    expected = vectors @ np.diag(values**exponent) @ vectors.T
+    np.testing.assert_allclose(floored_power(SOUND, exponent), expected, rtol=1e-12)
+
+
+def test_powers_have_a_floor_relative_to_the_largest_value():
+    np.testing.assert_allclose(
+        floored_power(np.diag([4.0, 1e-9, -3.0]), 0.5, 0.25), np.diag([2.0, 1.0, 1.0]), atol=1e-12
+    )
+    assert np.isfinite(floored_power(np.zeros((2, 2)), 0.5)).all()

@@ -10,16 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from publicmoments.models.glm import base, passes, stage
+from publicmoments import release
+from publicmoments.models import fitting
 from publicmoments.privacy import Account
 from publicmoments.privacy.noise import SystemNoise
+from publicmoments.rows import CountRecipe, GramRecipe
 from tests.helpers import fix_releases
-
-
-@pytest.fixture
-def small_stage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer rows where none are public: what is tested does not depend on their number."""
-    monkeypatch.setattr(stage, "MADE_UP_ROWS", 400)
 
 
 @pytest.fixture
@@ -62,6 +58,9 @@ def refusal(untouched: None) -> Callable[..., str]:
     return refused
 
 
+KINDS = {GramRecipe: "second moment", CountRecipe: "histogram"}
+
+
 @dataclass(frozen=True, eq=False)
 class Passage:
     """One release: its kind, the recipe of its rows, its cost, and its values per row."""
@@ -102,8 +101,8 @@ class Door:
     def total_mu(self) -> float:
         return float(np.sqrt(sum(passage.mu**2 for passage in self.passages)))
 
-    def watch(self, monkeypatch: pytest.MonkeyPatch, kind: str, name: str, values: str) -> None:
-        real = getattr(passes, name)
+    def watch(self, monkeypatch: pytest.MonkeyPatch, name: str, values: str) -> None:
+        real = getattr(release, name)
 
         def measure(rows, recipe, cost, account, source):
             released = real(rows, recipe, cost, account, source)
@@ -111,18 +110,19 @@ class Door:
             exact = real(rows, recipe, cost, Account(cost), Scripted(0.0, []))
             self.events[:] = before
             noisy, silent = getattr(released, values), getattr(exact, values)
+            kind = KINDS.get(type(recipe), "gradient")
             self.passages.append(Passage(kind, recipe, cost.mu, noisy, silent))
             return released
 
-        monkeypatch.setattr(passes, name, measure)
+        monkeypatch.setattr(release, name, measure)
 
 
 @pytest.fixture
 def door(monkeypatch: pytest.MonkeyPatch) -> Door:
     """Watch every release of a fit."""
     door = Door()
-    door.watch(monkeypatch, "curvature", "measure_gram", "noisy_gram")
-    door.watch(monkeypatch, "gradient", "measure_total", "noisy_mean")
+    door.watch(monkeypatch, "measure_gram", "noisy_gram")
+    door.watch(monkeypatch, "measure_total", "noisy_mean")
     charge = Account.charge
 
     def watched(self, cost):
@@ -130,7 +130,7 @@ def door(monkeypatch: pytest.MonkeyPatch) -> Door:
         door.events.append("charge")
 
     monkeypatch.setattr(Account, "charge", watched)
-    monkeypatch.setattr(base, "noise_source", lambda random_state: door.source)
+    monkeypatch.setattr(fitting, "noise_source", lambda random_state: door.source)
     return door
 
 
@@ -138,4 +138,4 @@ def door(monkeypatch: pytest.MonkeyPatch) -> Door:
 def fixed_releases(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, Any]]:
     """Every release is the same whatever the exact sum; sums and noise laws are kept for a look."""
     # Of a size that differs from one release to the next, as gradients do.
-    return fix_releases(monkeypatch, lambda count: 2.0 ** (33 - count % 3))
+    return fix_releases(monkeypatch, lambda count: 2.0 ** (26 - count % 3))

@@ -25,7 +25,6 @@ PUBLIC = {
     "nothing": None,
 }
 QUIET = pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
-pytestmark = pytest.mark.usefixtures("small_stage")
 
 
 def fitted(table=X, labels=Y, mu=1.0, **parameters):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from publicmoments import PublicMoments
-from tests.unit.models.glm.secrets import (
+from tests.unit.models.secrets import (
     COUNTS,
     LABELS,
     MODELS,

@@ -18,7 +18,6 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, D))
 B = RNG.normal(size=(100, D))
 QUIET = pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
-pytestmark = pytest.mark.usefixtures("small_stage")
 
 
 def counts(rows, level=0.2, exposure=1.0, seed=1):

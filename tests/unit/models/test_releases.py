@@ -18,9 +18,9 @@ from publicmoments import (
     PoissonRegressor,
     PublicMoments,
 )
+from publicmoments.evidence.schedule import GROWTH
 from publicmoments.families import Gamma, Gaussian
-from publicmoments.models.glm import base, passes
-from publicmoments.models.glm.plan import CURVATURE_SHARE, GROWTH
+from publicmoments.privacy import Account
 from publicmoments.privacy.noise import SystemNoise
 
 N, D = 400, 3
@@ -46,57 +46,39 @@ def fitted(name, **parameters):
     return make(**{"privacy": GDP(1.0), "public": ROWS, **parameters}).fit(X, y)
 
 
+def kinds_of(name, informed, gradients):
+    """Slopes of classes are bounded, so that nothing is counted before their gradients."""
+    step = ["gradient"] if name in ("logistic", "classes") else ["histogram", "gradient"]
+    return ["second moment"] + ["histogram"] * (not informed) + step * gradients
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("wanted", [1, 3])
 def test_as_many_gradients_as_were_asked_for(door, name, wanted):
     model = fitted(name, passes=wanted, privacy=GDP(0.3))
-    assert door.kinds == ["gradient"] * wanted
+    assert door.kinds == kinds_of(name, False, wanted)
     assert model.n_iter_ == wanted
     assert [one.statistic for one in model.card_.passes] == door.kinds
 
 
-@pytest.mark.parametrize(("public", "gradients"), [(LABELLED, 5), (ROWS, 6), (None, 6)])
+@pytest.mark.parametrize(("public", "gradients"), [(LABELLED, 6), (ROWS, 8), (None, 8)])
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
-def test_one_gradient_more_without_public_labels(door, public, gradients):
+def test_public_labels_save_a_histogram_and_gradients(door, public, gradients):
     assert fitted("logistic", public=public, privacy=GDP(0.1)).n_iter_ == gradients
-    assert door.kinds == ["gradient"] * gradients
+    assert door.kinds == kinds_of("logistic", public is LABELLED, gradients)
 
 
-@pytest.mark.parametrize(
-    ("n_public", "mu", "gradients"), [(3000, 1000.0, 3), (3000, 1.0, 5), (8, 1000.0, 5)]
-)
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
-def test_three_gradients_of_a_large_table_that_public_labels_fit(
-    door, monkeypatch, n_public, mu, gradients
-):
-    rows = np.random.default_rng(3).normal(size=(n_public, D))
-    labels = rows @ [1.0, -1.0, 0.5] + np.random.default_rng(4).logistic(size=n_public) > 0
-    given = {
-        "public": PublicMoments.from_rows(rows, response=labels.astype(int)),
-        "privacy": GDP(mu),
-    }
-    assert fitted("logistic", **given).n_iter_ == 5
-    monkeypatch.setattr(base, "LARGE_TABLE", N)
-    door.passages.clear()
-    assert fitted("logistic", **given).n_iter_ == gradients
-    assert door.kinds.count("gradient") == gradients
-    if gradients == 3:
-        assert door.kinds == ["gradient", "curvature", "gradient", "gradient"]
-    assert fitted("logistic", passes=4, **given).n_iter_ == 4
+def test_labels_that_do_not_count_are_looked_at_again(door):
+    fitted("logistic", public=LABELLED, anchor=False, privacy=GDP(0.1))
+    assert door.kinds == kinds_of("logistic", False, 8)
 
 
-@pytest.mark.parametrize("name", ["logistic", "poisson", "gamma", "gaussian"])
-def test_one_curvature_where_the_budget_is_large(door, name):
-    model = fitted(name, privacy=GDP(1000.0))
-    kinds = ["gradient"] * 4 + ["curvature"] + ["gradient"] * 2
-    assert door.kinds == kinds
-    assert [one.statistic for one in model.card_.passes] == kinds
-    assert door.passages[4].mu == pytest.approx(1000.0 * math.sqrt(CURVATURE_SHARE))
-
-
-def test_no_curvature_of_several_classes(door):
-    fitted("classes", privacy=GDP(1000.0))
-    assert door.kinds == ["gradient"] * 6
+@pytest.mark.parametrize("name", ["logistic", "gaussian"])
+def test_more_gradients_where_budgets_and_tables_are_large(name):
+    counts = [fitted(name, privacy=GDP(mu)).n_iter_ for mu in (1.0, 100.0, 1000.0)]
+    # By mu n over four columns: 100, 10,000 and 100,000, of which one and two powers of ten count.
+    assert counts == [8, 8 + 4, 8 + 7]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -112,9 +94,11 @@ def test_what_is_released_is_charged_first_and_adds_up_to_the_budget(door, name,
 
 
 def test_each_gradient_has_more_budget_than_the_one_before(door):
-    fitted("logistic", privacy=GDP(0.3))
-    squares = np.array([passage.mu**2 for passage in door.passages])
+    fitted("poisson", privacy=GDP(0.3))
+    squares = np.array([one.mu**2 for one in door.passages if one.kind == "gradient"])
     np.testing.assert_allclose(squares[1:] / squares[:-1], GROWTH, rtol=1e-9)
+    counts = [one.mu for one in door.passages if one.kind == "histogram"][1:]
+    np.testing.assert_allclose(counts, counts[0], rtol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:the public data do not fit")
@@ -130,14 +114,13 @@ def test_the_number_of_releases_does_not_depend_on_private_rows(door):
         for table, labels in others:
             door.passages.clear()
             model = LogisticRegression(privacy=GDP(mu), public=ROWS).fit(table, labels)
-            counts.add((door.kinds.count("gradient"), model.n_iter_))
-            assert door.kinds.count("curvature") <= 1
-        assert counts == {(6, 6)}
+            counts.add((tuple(door.kinds), model.n_iter_))
+        assert counts == {(tuple(kinds_of("logistic", False, 8)), 8)}
 
 
 def test_a_failing_source_has_been_charged(monkeypatch):
     spent = []
-    charge = passes.Account.charge
+    charge = Account.charge
 
     def watched(self, cost):
         charge(self, cost)
@@ -146,7 +129,7 @@ def test_a_failing_source_has_been_charged(monkeypatch):
     def fails(self, count, noise_sd):
         raise OSError("no entropy")
 
-    monkeypatch.setattr(passes.Account, "charge", watched)
+    monkeypatch.setattr(Account, "charge", watched)
     monkeypatch.setattr(SystemNoise, "draw", fails)
     model = LogisticRegression(privacy=GDP(1.0), public=ROWS)
     with pytest.raises(OSError, match="no entropy"):
@@ -180,12 +163,15 @@ def test_the_card_adds_up(name, privacy):
     assert sum(one.rho for one in card.passes) == pytest.approx(card.rho, rel=1e-12)
     assert math.hypot(*(one.mu for one in card.passes)) <= card.mu * (1 + 1e-12)
     for one in card.passes:
-        # What the grid's noise costs is what was charged: rho = (2 bound / sd)^2 / 2 for a sum.
+        # What the grid's noise costs is what was charged: rho = (change / sd)^2 / 2.
         assert one.rho <= one.mu**2 / 2
-        if one.statistic == "gradient":
-            assert one.rho == pytest.approx((2.0**21 / one.noise_sd_grid_units) ** 2 / 2, rel=1e-6)
-        else:
-            assert one.rho == pytest.approx((2.0**32 / one.noise_sd_grid_units) ** 2, rel=1e-6)
+        # Changes of 2 bounds, of two marks at right angles, and of sqrt(2) squared bounds.
+        change = {
+            "gradient": 2.0**21,
+            "histogram": math.sqrt(2.0) * 2.0**20,
+            "second moment": math.sqrt(2.0) * 2.0**32,
+        }[one.statistic]
+        assert one.rho == pytest.approx((change / one.noise_sd_grid_units) ** 2 / 2, rel=1e-6)
     if isinstance(privacy, ApproxDP):
         assert card.epsilon_delta[0] == (1.0, 1e-6)
     assert json.loads(card.to_json())["n_rows"] == N
@@ -193,15 +179,21 @@ def test_the_card_adds_up(name, privacy):
     assert card.public_fingerprint == ROWS.fingerprint
 
 
-def test_noise_is_what_the_card_says(door):
+@pytest.mark.parametrize("name", ["logistic", "poisson"])
+def test_noise_is_what_the_card_says(door, name):
     door.source.factor = 1.0
-    model = fitted("logistic", privacy=GDP(1000.0))
+    model = fitted(name, privacy=GDP(10.0))
     for one, passage in zip(model.card_.passes, door.passages, strict=True):
         noise = np.abs(passage.noisy - passage.exact)
-        noise = np.diag(noise) if passage.kind == "curvature" else noise
+        noise = np.diag(noise) if passage.kind == "second moment" else noise
         np.testing.assert_allclose(noise, one.noise_sd, rtol=1e-5)
-        # 2 R / (mu n) for a sum, sqrt(2) R^2 limit / (mu n) for a matrix.
-        wide = 2.0 * one.radius if passage.kind == "gradient" else math.sqrt(2) * one.radius**2 / 4
+        # 2 R / (mu n) for a sum, sqrt(2) / (mu n) for counts, sqrt(2) R^2 / (mu n) for a matrix.
+        wide = {
+            "gradient": 2.0 * one.bound,
+            "histogram": math.sqrt(2.0) * one.bound,
+            "second moment": math.sqrt(2.0) * one.bound**2,
+        }[one.statistic]
+        assert one.bound == passage.recipe.l2_bound
         assert one.noise_sd == pytest.approx(wide / (one.mu * N), rel=1e-6)
 
 

@@ -262,27 +262,10 @@ def test_matching_public_moments_give_no_warning():
 @pytest.mark.parametrize("passes", [1, 2, 3, 4])
 def test_passes(passes):
     model = fitted(passes=passes)
-    assert len(model.card_.passes) == passes
+    statistics = [one.statistic for one in model.card_.passes]
+    assert statistics == ["second moment", *["histogram", "gradient"] * passes]
+    assert model.n_iter_ == passes
     np.testing.assert_allclose(model.coef_, COEF, atol=0.2)
-
-
-def test_bounds_asked_for_are_used_and_on_the_card():
-    asked = {"x_radius": 2.5, "response_bound": 3.5, "response_weight": 0.7}
-    model = fitted(**asked)
-    for one in model.card_.passes:
-        assert (one.x_radius, one.response_bound, one.response_weight) == pytest.approx(
-            (2.5, 3.5, 0.7)
-        )
-    assert not np.array_equal(model.coef_, fitted().coef_)
-
-
-@pytest.mark.parametrize("name", ["x_radius", "response_bound", "response_weight"])
-def test_one_bound_asked_for_leaves_the_others_to_the_prediction(name):
-    free = fitted(passes=1).card_.passes[0]
-    other = 1.3 * getattr(free, name)
-    bound = fitted(passes=1, **{name: other}).card_.passes[0]
-    assert getattr(bound, name) == pytest.approx(other)
-    assert all(math.isfinite(value) for value in (bound.x_radius, bound.response_bound))
 
 
 def test_without_anchor_the_public_fit_has_no_say():
@@ -292,7 +275,7 @@ def test_without_anchor_the_public_fit_has_no_say():
 
 
 def test_clone_parameters_and_pickle():
-    model = fitted(alpha=0.2, passes=3, x_radius=4.0)
+    model = fitted(alpha=0.2, passes=3)
     copy = clone(model)
     assert not hasattr(copy, "coef_")
     assert copy.get_params()["privacy"] == GDP(100.0)
@@ -361,21 +344,21 @@ def test_card_as_dictionary_and_json():
     assert set(plain) == {
         "guarantee", "private", "neighbours", "mu", "rho", "extra_tv", "epsilon_delta", "n_rows",
         "n_features", "n_responses", "passes", "public_fingerprint", "public_fit_z",
-        "response_fit_z", "response_outgrown", "predicted_error", "versions", "notes",
+        "response_fit_z", "predicted_error", "versions", "notes",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(("y", "public"), [(Y, PUBLIC), (TWO, PUBLIC_TWO)])
 def test_noise_on_the_card_is_that_of_the_mean_in_units_of_the_rows(y, public):
     for one in fitted(y=y, public=public, privacy=GDP(2.0), passes=2).card_.passes:
-        q = len(one.response_scale)
-        squared_radius = one.x_radius**2 + q * (one.response_weight * one.response_bound) ** 2
-        # The grid adds a few millionths to the radius.
-        expected = math.sqrt(2) * squared_radius / (one.mu * N)
-        assert one.noise_sd == pytest.approx(expected, rel=1e-4)
-        unit = squared_radius / 4**16 / N
-        assert one.noise_sd_grid_units * unit == pytest.approx(one.noise_sd, rel=1e-9)
-        assert one.statistic == "second moments of features and responses"
+        # Changes of 2 R, of two marks, and of sqrt(2) R^2; the grid has 20 bits, or 16.
+        change, unit = {
+            "gradient": (2.0 * one.bound, one.bound / 2**20),
+            "histogram": (math.sqrt(2.0) * one.bound, one.bound / 2**20),
+            "second moment": (math.sqrt(2.0) * one.bound**2, one.bound**2 / 4**16),
+        }[one.statistic]
+        assert one.noise_sd == pytest.approx(change / (one.mu * N), rel=1e-6)
+        assert one.noise_sd_grid_units * unit / N == pytest.approx(one.noise_sd, rel=1e-9)
 
 
 BUDGETS = [

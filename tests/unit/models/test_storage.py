@@ -169,7 +169,7 @@ def test_damaged_files_are_refused(fitted, tmp_path):
 
 
 CHANGES = {
-    "another version": (lambda d: d | {"version": 2}, "have version 1"),
+    "another version": (lambda d: d | {"version": 1}, "have version 2"),
     "another format": (lambda d: d | {"format": "other"}, "written by save_model"),
     "another kind": (lambda d: d | {"kind": "os.system"}, "be of kind GLM"),
     "no card": (lambda d: {k: v for k, v in d.items() if k != "card"}, "have the fields"),
@@ -201,6 +201,20 @@ CHANGES = {
     "covariance too small": (
         lambda d: d | {"fitted": d["fitted"] | {"noise_covariance_": [[1.0]]}},
         "noise_covariance_ must have",
+    ),
+    "no bias": (
+        lambda d: (
+            d | {"fitted": {k: v for k, v in d["fitted"].items() if k != "bias_covariance_"}}
+        ),
+        "fitted attributes must be",
+    ),
+    "bias too large": (
+        lambda d: d | {"fitted": d["fitted"] | {"bias_covariance_": [[1.0] * 5] * 5}},
+        "bias_covariance_ must have",
+    ),
+    "half a gradient": (
+        lambda d: d | {"fitted": d["fitted"] | {"n_iter_": 1.5}},
+        "n_iter_ must be",
     ),
     "words as coefficients": (
         lambda d: d | {"fitted": d["fitted"] | {"coef_": ["a", "b", "c"]}},
@@ -259,7 +273,7 @@ def test_nan_is_neither_written_nor_read(fitted, tmp_path):
         save_model(model, path)
     assert not path.exists()
     text = (tmp_path / "copy.json").read_text()
-    path.write_text(text.replace('"version": 1', '"version": NaN'))
+    path.write_text(text.replace('"version": 2', '"version": NaN'))
     with pytest.raises(ValueError, match="whole JSON file"):
         load_model(path)
 

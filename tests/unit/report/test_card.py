@@ -43,7 +43,7 @@ def test_the_essentials_in_words(card):
 def test_notes_and_predictions_are_told_where_there_are_any(card):
     lines = str(replace(card, notes=("Read this.",), predicted_error=(0.1234, 2.0))).splitlines()
     assert lines[3] == "Read this."
-    assert lines[-1] == "Error that noise is expected to add to predictions: 0.123, 2."
+    assert lines[-1] == "Error that noise and bias are expected to add to predictions: 0.123, 2."
 
 
 def test_predictions_of_infinite_errors_are_not_told(card):
@@ -60,7 +60,7 @@ def test_every_number_survives_as_json(card):
     assert plain["passes"] == [asdict(GRADIENT), asdict(CURVATURE)]
     assert plain["epsilon_delta"] == [[2.31, 1e-5], [2.66, 1e-6]]
     assert plain["notes"] == plain["predicted_error"] == []
-    assert plain["public_fit_z"] is plain["response_fit_z"] is plain["response_outgrown"] is None
+    assert plain["public_fit_z"] is plain["response_fit_z"] is None
 
 
 def test_printed_pairs_promise_no_more_than_holds(card):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments.models.agreement import fit_agreement, moment_agreement
+from publicmoments.models.moments.agreement import moment_agreement
 
 
 def released(rng, p, n_public, noise_sd, spread=None):
@@ -49,11 +49,3 @@ def test_what_the_weights_keep_is_allowed_for():
     assert moment_agreement(0.5 * moment, 0.5, 1e-6, 100) == pytest.approx(
         moment_agreement(moment, 1.0, 2e-6, 100)
     )
-
-
-def test_surprise_of_a_fit():
-    assert abs(fit_agreement(10.0, 10, 190.0)) < 0.5
-    assert 2.0 < fit_agreement(30.0, 10, 190.0) < fit_agreement(30.0, 10, 1e6) < 4.0
-    assert 8.0 < fit_agreement(1e4, 10, 190.0) < 40.0
-    assert np.isfinite(fit_agreement(0.0, 10, 190.0))
-    assert np.isfinite(fit_agreement(1e300, 10, 1e9))
