@@ -305,7 +305,7 @@ class Session:
 
     def _cost(self, share: float) -> GDP:
         """Budget of a share."""
-        return GDP(math.sqrt(share) * self.account.total.mu)
+        return _part(self.account.total, share)
 
 
 def grid_bound(n_rows: int, dimension: int) -> int:
@@ -356,13 +356,18 @@ def session_laws(
     mark, gradient = total_grid_bound(n_rows, CoarseTotalRecipe), total_grid_bound(n_rows, kind)
 
     def mu(share: float) -> float:
-        return math.sqrt(share) * total.mu
+        return _part(total, share).mu
 
     laws: list[NoiseLaw | VectorNoiseLaw] = [
         gram_noise_law(gram_grid_bound(n_rows, p), p, mu(look))
     ]
     laws += [vector_noise_law(-(-mark // 2), cells, mu(share)) for share, cells in histograms]
     return laws + [vector_noise_law(gradient, p * k, mu(share)) for share in steps]
+
+
+def _part(total: GDP, share: float) -> GDP:
+    """Budget of a share of the square, less what rounding of all of them could add."""
+    return GDP(math.sqrt(share) * total.mu * (1.0 - 2.0**-46))
 
 
 def private_rows(
