@@ -13,7 +13,7 @@ LOOK, RESPONSES, COUNTS = 0.1, 0.03, 0.1
 """Shares of the squared budget for the second moment, for a histogram of responses where nothing
 public is known of them, and for counts of influences."""
 
-GROWTH = 1.6
+GROWTH = 1.4
 """Each gradient has this much more of it than the one before."""
 
 STEPS, STEPS_OF_CURVED, STEPS_UNINFORMED = 4, 6, 8

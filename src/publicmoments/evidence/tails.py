@@ -52,18 +52,40 @@ class Tails:
 
     def learned(self, shares: Array, variances: Array) -> Tails:
         """
-        Weigh further shares with those so far, which are discounted where the two disagree.
+        Weigh further shares with those so far.
 
-        The factor is that by which the squared differences exceed what both variances expect.
+        Influences grow and shrink with the distance of a fit from the best one: first all of them
+        are made larger or smaller by the likeliest number of octaves, each of which is taken to be
+        e times less likely than the one before. Where shares then still differ by more than both
+        variances expect, those so far count as if they were of fewer rows.
         """
-        known = np.isfinite(self.variances)
-        if not known.all():
+        if not np.isfinite(self.variances).all():
             return replace(self, shares=shares, variances=variances)
-        expected = float(np.sum(variances + self.variances))
-        doubt = max(1.0, float(np.sum((shares - self.shares) ** 2)) / max(expected, 1e-300))
-        before, new = 1.0 / (doubt * self.variances), 1.0 / variances
-        mean = (before * self.shares + new * shares) / (before + new)
-        return replace(self, shares=mean, variances=1.0 / (1.0 / self.variances + new))
+        before = self._resized(shares, variances)
+        expected = float(np.sum(variances + before.variances))
+        beyond = max(float(np.sum((shares - before.shares) ** 2)) - expected, 0.0)
+        either = (np.abs(shares) + np.abs(before.shares)) / 2.0
+        doubted = before.variances + beyond * either / max(float(np.sum(either)), 1e-300)
+        old, new = 1.0 / doubted, 1.0 / variances
+        mean = (old * before.shares + new * shares) / (old + new)
+        return replace(self, shares=mean, variances=1.0 / (old + new))
+
+    def _resized(self, shares: Array, variances: Array) -> Tails:
+        """All influences larger or smaller by what makes further shares likeliest."""
+        octaves = np.arange(-OCTAVES, OCTAVES, 0.25)
+        places = np.arange(OCTAVES) - octaves[:, None]
+        whole = np.floor(places).astype(int)
+
+        def moved(values: Array, outside: float) -> Array:
+            padded = np.pad(values, ((0, 0), (1, 1)), constant_values=outside)
+            low, high = (padded[:, np.clip(whole + k, 0, OCTAVES + 1)] for k in (1, 2))
+            return np.asarray(low + (places - whole) * (high - low))
+
+        mean, spread = moved(self.shares, 0.0), moved(self.variances, float(self.variances.max()))
+        both = spread + variances[:, None]
+        apart = np.sum((mean - shares[:, None]) ** 2 / both + np.log(both), axis=(0, 2))
+        likeliest = int(np.argmin(apart + 2.0 * np.abs(octaves)))
+        return replace(self, shares=mean[:, likeliest], variances=spread[:, likeliest])
 
     def excess(self, bound: float) -> float:
         """Expected excess of influences beyond a bound, on both sides together."""
@@ -131,7 +153,7 @@ def _side(unit: float, shares: Array, variances: Array) -> _Side:
     above = np.cumsum(shares[::-1])[::-1]
     errors = np.sqrt(np.cumsum(variances[::-1])[::-1])
     seen = np.flatnonzero(above > SIGNIFICANT * errors)
-    top = int(seen[-1]) if len(seen) else 0
+    top = int(seen[-1]) if len(seen) else int(np.argmax(above / errors))
     falling = np.maximum.accumulate(np.clip(above[: top + 1], 0.0, 1.0)[::-1])[::-1]
     falling[-1] = min(max(falling[-1], errors[top]), 1.0)
     return _Side(_octaves(unit)[: top + 1], falling)
