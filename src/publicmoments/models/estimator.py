@@ -67,6 +67,9 @@ HINT = 0.04
 WORSE = 1.5
 """A step is taken back half way where the next gradient's square is larger by this factor."""
 
+PULLS, SETTLED = 50, 1e-10
+"""Rounds of finding the pull of an absolute penalty; relative change that ends them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -285,6 +288,7 @@ class _Fit:
         self.penalty: Array = (self.problem.ridge or 0.0) * self.unit_penalty
         self.set_the_stage()
         coef = self.start.coef
+        self.pull = np.zeros_like(coef)
         for share in self.plan.steps:
             self.step(coef, share)
             coef = self.next_point(coef)
@@ -495,32 +499,52 @@ class _Fit:
 
     def explain(self, coef: Array) -> Posterior:
         """Weigh all gradients so far."""
-        return explained(self.stand_ins, self.start, self.seen, self.penalty, coef)
+        start = self.start
+        if self.problem.l1 > 0.0:
+            hessian = self.stand_ins.curvature(start.coef) + self.penalty
+            start = replace(start, coef=start.coef - positive_inverse(hessian) @ self.pull)
+        return explained(self.stand_ins, start, self.pulled(), self.penalty, coef)
+
+    def pulled(self) -> list[Observation]:
+        """All gradients so far, less what an absolute penalty pulls by."""
+        return [
+            replace(seen, gradient=seen.gradient - seen.mean_kept * self.pull) for seen in self.seen
+        ]
 
     def next_point(self, coef: Array) -> Array:
         """Where to take the next gradient, or, after the last, the estimate."""
         self.posterior = self.explain(coef)
-        found, problem = self.posterior.coef, self.problem
-        if problem.l1 > 0.0:
-            found = penalised(
-                self.stand_ins,
-                self.penalty,
-                found,
-                self.whitener,
-                problem.l1,
-                fit_intercept=problem.design.fit_intercept,
-                ridge=problem.ridge or 0.0,
-            )
+        found = self.penalised() if self.problem.l1 > 0.0 else self.posterior.coef
         if self.family.is_linear:
             return found
         found = largest_moved(self.stand_ins, self.seen[-1].coef, found)
         return self.taken_back(found)
 
+    def penalised(self) -> Array:
+        """Coefficients whose gradient is what an absolute penalty pulls by."""
+        problem = self.problem
+        for _ in range(PULLS):
+            coef = self.posterior.coef
+            found, self.pull = penalised(
+                self.family,
+                self.stand_ins.curvature(coef) + self.penalty,
+                coef,
+                self.pull,
+                self.whitener,
+                problem.l1,
+                fit_intercept=problem.design.fit_intercept,
+                ridge=problem.ridge or 0.0,
+            )
+            if np.linalg.norm(found - coef) <= SETTLED * (1.0 + np.linalg.norm(coef)):
+                break
+            self.posterior = self.explain(found)
+        return found
+
     def taken_back(self, coef: Array) -> Array:
         """Go half way back to the best gradient if the last one shows that it got worse."""
         left = [
             float(np.sum(told(seen, self.penalty) ** 2)) - len(coef) * seen.noise_sd**2
-            for seen in self.seen
+            for seen in self.pulled()
         ]
         noise = len(coef) * self.seen[-1].noise_sd ** 2
         if len(left) > 1 and left[-1] > WORSE * max(left[-2], noise):

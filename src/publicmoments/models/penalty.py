@@ -1,4 +1,4 @@
-"""Absolute penalties, by proximal Newton steps on stand-ins."""
+"""Absolute penalties: the coefficients that they leave, and exact zeros."""
 
 from __future__ import annotations
 
@@ -6,50 +6,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.evidence.matrices import positive_root, positive_solution
-from publicmoments.evidence.standins import StandIns
-from publicmoments.families import Multinomial
+from publicmoments.families import Family, Multinomial
 from publicmoments.models.solve import elastic_net_coef
 
 __all__ = ["penalised", "settled_classes", "without_dust"]
 
 Array = NDArray[np.float64]
 
-MOST_STEPS = 50
-TOLERANCE = 1e-9
-
 ROUNDING = 1e-11
 """Relative size of what rounding leaves of a zero."""
 
 
 def penalised(
-    stand_ins: StandIns,
-    penalty: Array,
-    explained: Array,
+    family: Family,
+    hessian: Array,
+    coef: Array,
+    pull: Array,
     whitener: Array,
     l1: float,
     *,
     fit_intercept: bool,
     ridge: float,
-) -> Array:
+) -> tuple[Array, Array]:
     """
-    Return the coefficients that an absolute penalty leaves of those that explain the gradients.
+    Return the coefficients that an absolute penalty leaves, and its pull on them.
 
-    Minimises, over whitened coefficients b, the loss whose gradient is the mean curvature between b
-    and ``explained`` times their difference, plus l1 times the sum of the absolute coefficients in
-    raw units, the intercept excepted. Costs no budget.
+    The gradient of the loss is taken to be minus ``pull`` at ``coef``, and to change with the
+    curvature from there: the pull is that of the penalty where the two no longer differ.
 
     Parameters
     ----------
-    stand_ins : StandIns
-        Where curvature is worked out.
-    penalty : ndarray of shape (p k, p k)
-        Ridge penalty in whitened coordinates.
-    explained : ndarray of shape (p k,)
-        Whitened coefficients without absolute penalty.
+    family : Family
+        Of the responses.
+    hessian : ndarray of shape (p k, p k)
+        Curvature at the coefficients, ridge penalty included, in whitened coordinates.
+    coef, pull : ndarray of shape (p k,)
+        Coefficients that explain gradients less a pull, and this pull.
     whitener : ndarray of shape (p, p)
         ``coef = whitener @ whitened``.
     l1 : float
-        Penalty.
+        Penalty on the sum of absolute coefficients in raw units, the intercept excepted.
     fit_intercept : bool
         Whether the last raw coefficient is an intercept.
     ridge : float
@@ -57,31 +53,17 @@ def penalised(
 
     Returns
     -------
-    ndarray of shape (p k,)
+    tuple of ndarray of shape (p k,)
     """
-    if l1 == 0.0:
-        return explained
-    k = stand_ins.family.n_predictors
+    k = family.n_predictors
     to_raw = np.kron(whitener, np.eye(k))
     to_white = np.linalg.inv(to_raw)
-    free = k if fit_intercept else 0
-    lasso = _lasso
-    if isinstance(stand_ins.family, Multinomial):
-        lasso = _ClassLasso(stand_ins.family.basis, ridge)
-    raw = to_raw @ explained
-    for _ in range(MOST_STEPS):
-        coef = to_white @ raw
-        ends = stand_ins.curvature(coef), stand_ins.curvature((coef + explained) / 2.0)
-        between = (ends[0] + 4.0 * ends[1] + stand_ins.curvature(explained)) / 6.0 + penalty
-        gradient = between @ (coef - explained)
-        hessian = to_white.T @ (ends[0] + penalty) @ to_white
-        target = raw - positive_solution(hessian, to_white.T @ gradient)
-        moved = lasso(positive_root(hessian), target, l1, free)
-        change = float(np.linalg.norm(moved - raw))
-        raw = moved
-        if change <= TOLERANCE * (1.0 + float(np.linalg.norm(raw))):
-            break
-    return np.asarray(to_white @ raw)
+    lasso = _ClassLasso(family.basis, ridge) if isinstance(family, Multinomial) else _lasso
+    target = coef + positive_solution(hessian, pull)
+    root = positive_root(to_white.T @ hessian @ to_white)
+    raw = lasso(root, to_raw @ target, l1, k if fit_intercept else 0)
+    found = np.asarray(to_white @ raw)
+    return found, np.asarray(hessian @ (target - found))
 
 
 def _lasso(root: Array, target: Array, l1: float, free: int) -> Array:
