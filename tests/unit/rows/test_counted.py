@@ -9,7 +9,8 @@ import pytest
 
 from publicmoments.factors import ScaledResponse, Slope
 from publicmoments.families import Gaussian, Multinomial, Poisson
-from publicmoments.privacy import GDP, Account, vector_noise_law
+from publicmoments.privacy import GDP, Account
+from publicmoments.privacy.noise_law import vector_noise_law
 from publicmoments.release import measure_total
 from publicmoments.rows import CountRecipe, PrivateRows, TotalRecipe
 from publicmoments.tables import as_responses, as_table
@@ -94,9 +95,7 @@ def test_rows_of_zeros_and_rows_without_numbers_have_none(recipe):
 
 
 def test_cells_by_hand():
-    recipe = made(
-        whitener=np.eye(P), coef=np.zeros((P, 1)), factor=ScaledResponse(Gaussian(), 2.0)
-    )
+    recipe = made(whitener=np.eye(P), coef=np.zeros((P, 1)), factor=ScaledResponse(Gaussian(), 2.0))
     # Influences of length 5 times half a response: its sign, and the last edge not above it.
     X = np.tile([3.0, 4.0, 0.0], (8, 1))
     y = np.array([0.0, 0.39, 0.4, 0.8, 1e9, -0.4, -0.41, -1.61])

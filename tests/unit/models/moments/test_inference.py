@@ -161,7 +161,7 @@ def test_a_summary_is_a_table(noisy):
     lines = str(summary).splitlines()
     assert lines[0].startswith("Response score: 1500 rows")
     assert lines[1].split() == [
-        *("coef", "std", "err", "noise", "sampling", "z", "P>|z|", "[0.025", "0.975]"),
+        *("coef", "std", "err", "noise", "sampling", "bias", "z", "P>|z|", "[0.025", "0.975]"),
     ]
     assert [line.split()[0] for line in lines[2:5]] == ["age", "income", "(intercept)"]
     assert len({len(line) for line in lines[1:5]}) == 1
