@@ -92,12 +92,13 @@ def test_interrupted_writing_leaves_nothing(pmt, files, tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("heeded")
 def test_interrupted_process_leaves_nothing(files, tmp_path):
+    # In the midst of the fit: the budget has been charged, and noise is about to be drawn.
     script = (
         "import time\nfrom publicmoments.__main__ import program\n"
-        "from publicmoments.models import ridge\n"
+        "from publicmoments.privacy.noise import SystemNoise\n"
         "def slow(*arguments, **options):\n"
         "    print('fitting', flush=True)\n    time.sleep(60)\n"
-        "ridge.run_passes = slow\nprogram()"
+        "SystemNoise.draw = slow\nprogram()"
     )
     arguments = ["fit", "ridge", files.csv, "--target", "y", "--features", "a"]
     arguments += ["--public", files.public, "--mu", "1", "-o", tmp_path / "m.json"]
