@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression as PlainLogistic
 
-from publicmoments import GDP, LogisticRegression, PublicMoments
+from publicmoments import GDP, LogisticRegression, PublicMoments, PublicMomentsWarning
 
 N, D = 3000, 3
 COEF = np.array([1.0, -2.0, 0.5])
@@ -60,8 +62,14 @@ def test_an_unknown_mean_is_said_aloud():
 
 def test_public_labels_that_differ_are_said_aloud():
     unrelated = PublicMoments.from_rows(B, response=np.random.default_rng(9).integers(2, size=100))
-    with pytest.warns(UserWarning, match="fit of the response is .* of them away"):
+    with pytest.warns(PublicMomentsWarning, match="do not fit the private rows") as said:
         model = fitted(public=unrelated, mu=3.0)
+    (warning,) = said
+    words = str(warning.message)
+    far = re.search(r"the public fit of the response is (\S+) times as far off as its sampl", words)
+    # Each coefficient of a fit of 100 labels has a sampling error of about 0.3.
+    assert 4.0 < float(far[1]) < 40.0
+    assert "column" not in words
     assert model.card_.response_fit_z > 5.0
     # Private rows have the last word all the same.
     np.testing.assert_allclose(model.coef_[0], COEF, atol=0.3)
@@ -69,10 +77,34 @@ def test_public_labels_that_differ_are_said_aloud():
 
 def test_public_rows_that_differ_are_said_aloud():
     longer = PublicMoments.from_rows(5.0 * B)
-    with pytest.warns(UserWarning, match="the curvature is .* standard errors away"):
+    with pytest.warns(PublicMomentsWarning, match="do not fit the private rows") as said:
         model = fitted(public=longer, mu=30.0)
+    (warning,) = said
+    found = re.findall(r"column (\d) varies (\S+) times as much as in public", str(warning.message))
+    assert sorted(found) == [("0", "0.2"), ("1", "0.2"), ("2", "0.2")]
+    assert "fit of the response" not in str(warning.message)
     assert model.card_.public_fit_z > 5.0
     assert model.score(X, Y) > 0.75
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize(
+    ("factor", "shift", "side"), [(1.0, 2.0, "lower"), (1.0, -2.0, "higher"), (0.3, 0.0, None)]
+)
+def test_the_column_that_differs_is_named_and_no_other(named, factor, shift, side):
+    rows, table = B.copy(), X
+    rows[:, 1] = factor * rows[:, 1] + shift
+    if named:
+        rows, table = (pd.DataFrame(one, columns=["age", "height", "weight"]) for one in (rows, X))
+    with pytest.warns(PublicMomentsWarning, match="do not fit the private rows") as said:
+        fitted(table, public=PublicMoments.from_rows(rows), mu=30.0)
+    mean, spread = factor * B[:, 1].mean() + shift, factor * B[:, 1].std()
+    away, times = (X[:, 1].mean() - mean) / spread, X[:, 1].std() / spread
+    how = f"is {side} by about {abs(away):.1f} of its public standard deviations"
+    if side is None:
+        how = f"varies {times:.1f} times as much as in public"
+    words = str(said[0].message)
+    assert f"private rows: column {'height' if named else 1} {how}. Privacy does not" in words
 
 
 def test_the_user_can_say_that_they_differ(recwarn):
