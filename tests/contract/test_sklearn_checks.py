@@ -19,7 +19,6 @@ from sklearn.utils.estimator_checks import (
 
 from publicmoments import GDP, GLM, LogisticRegression, PoissonRegressor, PublicMoments, Ridge
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Poisson
-from publicmoments.models.glm import stage
 from publicmoments.paper import (
     PMTGLM,
     AdaSSP,
@@ -81,20 +80,12 @@ def expected_failures(estimator):
     return EXPECTED_FAILURES if type(estimator) in CLASSIFIERS else {}
 
 
-@pytest.fixture
-def small_stage(monkeypatch):
-    """Fewer rows where none are public: the checks ask for many fits, none of them accurate."""
-    monkeypatch.setattr(stage, "MADE_UP_ROWS", 200)
-
-
-@pytest.mark.usefixtures("small_stage")
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
     assert check(estimator) is None
 
 
-@pytest.mark.usefixtures("small_stage")
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 @pytest.mark.parametrize(
@@ -121,7 +112,6 @@ def test_stated_labels_are_predicted(classifier, labels):
     assert model.score(X, y) > 0.95
 
 
-@pytest.mark.usefixtures("small_stage")
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 @pytest.mark.parametrize("classes", [(0, 1, 2), ("a", "b", "c")])
 def test_a_check_with_three_classes_passes_when_those_are_stated(classes):
