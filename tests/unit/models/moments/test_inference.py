@@ -170,6 +170,8 @@ def test_a_summary_is_a_table(noisy):
     np.testing.assert_allclose(plain["std_err"], fit.std_err)
     parts = np.hypot(plain["noise_err"], plain["sampling_err"])
     np.testing.assert_allclose(parts, plain["std_err"])
+    # What weights do to moments is undone.
+    assert plain["bias_err"] == [0.0] * 3
     np.testing.assert_allclose(np.transpose([plain["low"], plain["high"]]), fit.conf_int())
     z = np.array(plain["coef"]) / plain["std_err"]
     np.testing.assert_allclose(plain["z"], z)
