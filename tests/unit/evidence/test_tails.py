@@ -62,7 +62,9 @@ def test_what_a_bound_cuts_off_points_to_the_longer_side():
         apart = np.mean(values - np.clip(values, -bound, bound))
         assert tails.bias(bound) >= 0.8 * apart
         # Between what the sides differ by and all of it.
-        assert tails.bias(bound) == pytest.approx(math.hypot(apart, 0.5 * tails.excess(bound)), rel=0.2)
+        assert tails.bias(bound) == pytest.approx(
+            math.hypot(apart, 0.5 * tails.excess(bound)), rel=0.2
+        )
         assert half.bias(bound) == pytest.approx(0.5 * half.excess(bound))
     even = known(LAWS["normal"])
     assert even.bias(0.5) == pytest.approx(0.5 * even.excess(0.5), rel=0.01)
