@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pickle
 
@@ -11,9 +12,8 @@ import pytest
 from scipy.stats import norm
 
 from publicmoments import GDP, LogisticRegression, PublicMoments, Ridge
-from publicmoments.models.belief import CoefBelief
+from publicmoments.evidence.posterior import Observation, Posterior
 from publicmoments.models.inference import around, half_width, mean_interval
-from publicmoments.models.spread import ErrorParts, error_parts
 
 N, D, N_PUBLIC, SD = 4000, 3, 200, 0.7
 COEF = np.array([1.0, -2.0, 0.5])
@@ -41,103 +41,142 @@ def random_covariance(rng, p, size=1.0):
     return size * root @ root.T / (2 * p)
 
 
-# The split of a belief
+def parts_of(model):
+    """Covariances of noise, sampling and bias."""
+    return model.noise_covariance_, model.sampling_covariance_, model.bias_covariance_
 
 
-def test_a_gaussian_belief_splits_as_a_linear_estimate_does():
-    """Estimate by hand: A times the prior mean, I - A times a noisy measurement of noisy rows."""
+def total(model):
+    return sum(parts_of(model))
+
+
+def sizes(covariance):
+    """Standard deviations."""
+    return np.sqrt(np.diag(covariance))
+
+
+def of_the_public_fit():
+    """Covariance of the fit of the public rows."""
+    rows = np.column_stack([X[:N_PUBLIC], np.ones(N_PUBLIC)])
+    return SD**2 * np.linalg.inv(rows.T @ rows)
+
+
+# The split of an estimate
+
+
+def split(before, noise_sd, own, bias=0.0, cut=None):
+    """Split the error of a start that was updated once, by an exact curvature of one."""
+    information, prior = np.eye(len(before)) / noise_sd**2, np.linalg.inv(before)
+    precision = prior + information
+    gain = np.linalg.inv(precision) @ information
+    coef, cut = np.zeros(len(before)), np.zeros(len(before)) if cut is None else cut
+    seen = Observation(coef, coef, noise_sd, bias, 1.0, cut)
+    return Posterior(coef, precision, prior, 1.0, (gain,)).errors([seen], own), gain
+
+
+def test_the_error_of_an_update_splits_as_that_of_a_linear_estimate_does():
+    """Estimate by hand: A times a noisy measurement of noisy rows, I - A times the start."""
     rng = np.random.default_rng(0)
-    before, noise, own = (random_covariance(rng, 3, s) for s in (1.0, 0.3, 0.1))
-    prior = CoefBelief.centred([before], [0.0])
-    posterior = prior.updated(np.eye(3), np.array([0.3, -0.2, 1.0]), noise)
-    parts = error_parts(prior, posterior, own)
-    gain = before @ np.linalg.inv(before + noise)
+    before, own = (random_covariance(rng, 3, s) for s in (1.0, 0.1))
+    cut = np.array([0.2, 0.0, -0.1])
+    parts, gain = split(before, 0.5, own, 0.3, cut)
+    np.testing.assert_allclose(gain, before @ np.linalg.inv(before + 0.25 * np.eye(3)), atol=1e-12)
     rest = np.eye(3) - gain
-    np.testing.assert_allclose(parts.noise, gain @ noise @ gain.T, atol=1e-12)
+    np.testing.assert_allclose(parts.noise, 0.25 * gain @ gain.T, atol=1e-12)
     expected = rest @ before @ rest.T + gain @ own @ gain.T
     np.testing.assert_allclose(parts.sampling, expected, atol=1e-12)
-    without = error_parts(prior, posterior, np.zeros((3, 3)))
-    np.testing.assert_allclose(without.total, posterior.covariance, atol=1e-12)
+    expected = 0.09 * gain @ gain.T + np.outer(gain @ cut, gain @ cut)
+    np.testing.assert_allclose(parts.bias, expected, atol=1e-12)
+    # Of rows that are the population, without bounds: the covariance of a Bayesian update.
+    exact, _ = split(before, 0.5, np.zeros((3, 3)))
+    updated = np.linalg.inv(np.linalg.inv(before) + 4.0 * np.eye(3))
+    np.testing.assert_allclose(exact.total, updated, atol=1e-12)
 
 
-def test_components_that_disagree_add_their_spread():
-    prior = CoefBelief.centred([np.eye(2), 100.0 * np.eye(2)], [0.0, 0.0])
-    posterior = prior.updated(np.eye(2), np.array([3.0, 0.0]), 1.0)
-    parts = error_parts(prior, posterior, np.zeros((2, 2)))
-    np.testing.assert_allclose(parts.total, posterior.covariance, atol=1e-12)
-    weights = posterior.weights
-    assert 0.01 < weights[0] < 0.99
-    apart = weights[0] * weights[1] * (posterior.means[0] - posterior.means[1])[0] ** 2
-    share = weights[0] * 0.25 + weights[1] * 100 / 101**2
-    assert parts.sampling[0, 0] == pytest.approx(apart + share)
-
-
-def test_what_nothing_was_learned_of_keeps_its_prior():
-    prior = CoefBelief.centred([np.diag([1.0, 4.0])], [0.0])
-    posterior = prior.updated(np.diag([1.0, 0.0]), np.array([0.5, 0.0]), 1e-12)
-    parts = error_parts(prior, posterior, 0.01 * np.eye(2))
+def test_what_nothing_was_learned_of_keeps_its_start():
+    prior, gain = np.diag([1.0, 0.25]), np.diag([1.0, 0.0])
+    coef = np.zeros(2)
+    seen = Observation(coef, coef, 1e-6, 0.0, 1.0, coef)
+    posterior = Posterior(coef, prior + np.diag([1e12, 0.0]), prior, 1.0, (gain,))
+    parts = posterior.errors([seen], 0.01 * np.eye(2))
     np.testing.assert_allclose(np.diag(parts.sampling), [0.01, 4.0], rtol=1e-6)
-    assert (np.linalg.eigvalsh(parts.noise) >= 0.0).all()
-
-
-def test_parts_are_carried_by_a_matrix():
-    matrix = np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 0.0]])
-    parts = ErrorParts(np.eye(2), np.diag([1.0, 2.0])).carried(matrix)
-    np.testing.assert_array_equal(parts.noise, matrix @ matrix.T)
-    np.testing.assert_array_equal(parts.total, matrix @ np.diag([2.0, 3.0]) @ matrix.T)
+    np.testing.assert_allclose(np.diag(parts.noise), [1e-12, 0.0])
 
 
 # Ridge
 
 
 def test_without_noise_the_covariance_is_that_of_least_squares():
-    model = fitted(mu=1e7)
+    model = fitted(mu=1e5)
     residuals = Y[N_PUBLIC:] - model.predict(X[N_PUBLIC:])
-    expected = residuals @ residuals / N * np.linalg.inv(DESIGN.T @ DESIGN)
-    assert relative(model.sampling_covariance_, expected) < 0.02
-    assert relative(model.noise_covariance_ + expected, expected) < 1e-3
-    assert model.residual_scale_ == pytest.approx(SD, rel=0.05)
+    expected = sizes(residuals @ residuals / N * np.linalg.inv(DESIGN.T @ DESIGN))
+    noise, sampling, bias = (sizes(part) for part in parts_of(model))
+    # The shape is that of 200 public rows, and sizes were counted by the octave.
+    np.testing.assert_allclose(sampling, expected, rtol=0.15)
+    assert (noise < 1e-3 * expected).all()
+    assert (bias < 1e-3 * expected).all()
+    assert model.residual_scale_ == pytest.approx(SD, rel=0.12)
+
+
+def without_budget():
+    """Fits that learn nothing but noise."""
+    return [
+        Ridge(privacy=GDP(1e-4), public=PUBLIC, random_state=seed).fit(X[N_PUBLIC:], Y[N_PUBLIC:])
+        for seed in range(15)
+    ]
 
 
 def test_without_budget_the_covariance_is_that_of_the_public_fit():
-    model = fitted(mu=1e-4)
-    rows = np.column_stack([X[:N_PUBLIC], np.ones(N_PUBLIC)])
-    expected = SD**2 * np.linalg.inv(rows.T @ rows)
-    total = model.noise_covariance_ + model.sampling_covariance_
-    sizes = np.sqrt(np.diag(total) / np.diag(expected))
-    assert (sizes > 0.9).all()
-    assert (sizes < 1.2).all()
-    assert np.diag(model.noise_covariance_).max() < 0.1 * np.diag(total).max()
+    models = without_budget()
+    ratios = [sizes(total(model)) / sizes(of_the_public_fit()) for model in models]
+    assert (np.median(ratios, axis=0) > 0.9).all()
+    assert (np.median(ratios, axis=0) < 1.2).all()
+    noise = [sizes(model.noise_covariance_) / sizes(total(model)) for model in models]
+    assert np.median(noise) < 0.1
+
+
+@pytest.mark.xfail(
+    strict=True, reason="now and then the noise of a tiny budget is taken for evidence"
+)
+def test_without_budget_no_noise_makes_errors_small():
+    ratios = [sizes(total(model)) / sizes(of_the_public_fit()) for model in without_budget()]
+    assert np.min(ratios) > 0.7
 
 
 def test_noise_grows_as_budgets_shrink_and_sampling_does_not():
-    noise = [np.diag(fitted(mu).noise_covariance_) for mu in (0.3, 1.0, 3.0)]
-    assert (noise[0] > 2 * noise[1]).all()
-    assert (noise[1] > 2 * noise[2]).all()
+    noise = [sizes(fitted(mu).noise_covariance_) for mu in (0.3, 3.0, 30.0)]
+    assert (noise[0] > 2.5 * noise[1]).all()
+    assert (noise[1] > 2.5 * noise[2]).all()
     sampling = [np.diag(fitted(mu).sampling_covariance_) for mu in (1.0, 10.0)]
-    np.testing.assert_allclose(sampling[0], sampling[1], rtol=0.15)
+    np.testing.assert_allclose(sampling[0], sampling[1], rtol=0.3)
+
+
+def test_bounds_cost_less_and_less():
+    bias = [sizes(fitted(mu).bias_covariance_) for mu in (1.0, 10.0, 100.0, 1e4)]
+    for one, next_one in itertools.pairwise(bias):
+        assert (next_one < 0.5 * one).all()
 
 
 @pytest.mark.parametrize("alpha", [0.3, 30.0])
 def test_a_penalty_shrinks_errors_with_the_coefficients(alpha):
     """Against the sandwich of the penalised problem: its scores are x (y - x.b), less its mean."""
-    model = fitted(mu=1e7, alpha=alpha)
+    model = fitted(mu=1e5, alpha=alpha)
     moment = DESIGN.T @ DESIGN / N
     inverse = np.linalg.inv(moment + alpha * np.diag([1.0] * D + [0.0]))
     scores = DESIGN * (Y[N_PUBLIC:] - model.predict(X[N_PUBLIC:]))[:, None]
     expected = inverse @ np.cov(scores.T) @ inverse / N
-    found = np.sqrt(np.diag(model.sampling_covariance_) / np.diag(expected))
-    # The rows are Gaussian but for their ones, whose products vary less than those of a Gaussian.
-    assert (found[:D] > 0.9).all()
-    assert (found[:D] < 1.1).all()
-    assert 0.9 < found[D] < 1.5
+    found = sizes(model.sampling_covariance_) / sizes(expected)
+    # The mean of the scores, which the penalty keeps from zero, is not taken off: errors are
+    # overstated, never understated.
+    assert (found > 0.9).all()
+    assert (found < 1.4).all()
 
 
 def test_several_responses_have_errors_of_their_own():
     both = np.column_stack([Y, 3.0 * Y])
     public = PublicMoments.from_rows(X[:N_PUBLIC], response=both[:N_PUBLIC])
     model = fitted(y=both, public=public)
-    assert model.noise_covariance_.shape == model.sampling_covariance_.shape == (2, D + 1, D + 1)
+    assert {part.shape for part in parts_of(model)} == {(2, D + 1, D + 1)}
     assert model.conf_int().shape == (2, D + 1, 2)
     ratio = np.diff(model.conf_int()[1]) / np.diff(model.conf_int()[0])
     np.testing.assert_allclose(ratio, 3.0, rtol=0.05)
@@ -161,16 +200,16 @@ def test_a_column_of_responses_keeps_its_axis():
 
 def test_intervals_are_centred_and_as_wide_as_stated():
     model = fitted()
-    total = model.noise_covariance_ + model.sampling_covariance_
+    covariance = total(model)
     ends = model.conf_int(0.9)
     np.testing.assert_allclose(ends.mean(axis=1), [*model.coef_, model.intercept_])
-    np.testing.assert_allclose(np.diff(ends)[:, 0], 2 * 1.6448536 * np.sqrt(np.diag(total)))
+    np.testing.assert_allclose(np.diff(ends)[:, 0], 2 * 1.6448536 * sizes(covariance))
     rows = X[:6]
     interval = model.predict_interval(rows, 0.9)
     np.testing.assert_allclose(interval.mean(axis=1), model.predict(rows))
     design = np.column_stack([rows, np.ones(6)])
-    sizes = np.sqrt(np.diag(design @ total @ design.T))
-    np.testing.assert_allclose(np.diff(interval)[:, 0], 2 * 1.6448536 * sizes)
+    expected = 2 * 1.6448536 * sizes(design @ covariance @ design.T)
+    np.testing.assert_allclose(np.diff(interval)[:, 0], expected)
 
 
 def test_without_an_intercept_there_is_none_among_the_errors():
@@ -192,13 +231,12 @@ def test_a_summary_tells_all_of_it():
     assert lines[1].split()[-2:] == ["[0.05", "0.95]"]
     plain = json.loads(json.dumps(summary.to_dict()))
     np.testing.assert_allclose(plain["coef"], [*model.coef_, model.intercept_])
-    np.testing.assert_allclose(np.square(plain["noise_err"]), np.diag(model.noise_covariance_))
-    np.testing.assert_allclose(
-        np.square(plain["sampling_err"]), np.diag(model.sampling_covariance_)
-    )
-    np.testing.assert_allclose(
-        np.hypot(plain["noise_err"], plain["sampling_err"]), plain["std_err"]
-    )
+    errors = [plain[name] for name in ("noise_err", "sampling_err", "bias_err")]
+    for error, part in zip(errors, parts_of(model), strict=True):
+        np.testing.assert_allclose(error, sizes(part))
+        assert min(error) > 0.0
+    np.testing.assert_allclose(plain["std_err"], sizes(total(model)))
+    np.testing.assert_allclose(np.linalg.norm(errors, axis=0), plain["std_err"])
     np.testing.assert_allclose(np.transpose([plain["low"], plain["high"]]), model.conf_int(0.9))
     z = np.divide(plain["coef"], plain["std_err"])
     np.testing.assert_allclose(plain["p_value"], 2 * norm.sf(np.abs(z)), rtol=1e-6, atol=1e-300)
@@ -214,13 +252,33 @@ def test_errors_are_light_and_survive_pickling():
     assert len(pickle.dumps(vars(model))) - len(bare) < 1000
 
 
-def test_responses_that_outgrow_their_public_fit_have_wide_intervals():
-    """Where the fit starts again, its errors are those of the new start."""
+@pytest.mark.parametrize(
+    "factor",
+    [
+        10.0,
+        pytest.param(
+            50.0,
+            marks=pytest.mark.xfail(
+                strict=True, reason="influences beyond 64 times the public ones are counted as 64"
+            ),
+        ),
+    ],
+)
+def test_responses_that_outgrow_their_public_fit_have_wide_intervals(factor):
     with pytest.warns(match="do not fit"):
-        model = fitted(y=50.0 * Y[::-1].copy())
-    expected = np.sqrt(np.diag(np.linalg.inv(DESIGN.T @ DESIGN))) * 50.0 * Y.std()
-    sizes = np.sqrt(np.diag(model.noise_covariance_ + model.sampling_covariance_))
-    assert (sizes > 0.9 * expected).all()
+        model = fitted(y=factor * Y[::-1].copy())
+    expected = sizes(np.linalg.inv(DESIGN.T @ DESIGN)) * factor * Y.std()
+    assert (sizes(total(model)) > 0.9 * expected).all()
+
+
+def test_units_of_columns_and_responses_are_those_of_their_errors():
+    columns = np.array([0.01, 1.0, 1e3])
+    public = PublicMoments.from_rows(X[:N_PUBLIC] * columns, response=7.0 * Y[:N_PUBLIC])
+    other = Ridge(privacy=GDP(1.0), public=public, random_state=0)
+    other.fit(X[N_PUBLIC:] * columns, 7.0 * Y[N_PUBLIC:])
+    units = 7.0 / np.append(columns, 1.0)
+    for one, part in zip(parts_of(other), parts_of(fitted()), strict=True):
+        np.testing.assert_allclose(one, part * np.outer(units, units), rtol=1e-2)
 
 
 # Parts
@@ -249,8 +307,8 @@ def test_the_bootstrap_draws_from_the_law_of_the_estimate():
     found = model.bootstrap(20_000, random_state=1)
     assert found.names == ("x0", "x1", "(intercept)")
     np.testing.assert_array_equal(found.estimate, [*model.coef_, model.intercept_])
-    expected = model.noise_covariance_ + model.sampling_covariance_
-    scale = np.sqrt(np.diag(expected))
+    expected = total(model)
+    scale = sizes(expected)
     away = (np.cov(found.draws, rowvar=False) - expected) / np.outer(scale, scale)
     assert np.abs(away).max() < 0.05
     np.testing.assert_allclose(found.conf_int(0.9), model.conf_int(0.9), atol=0.05 * scale.max())
