@@ -203,9 +203,7 @@ CHANGES = {
         "noise_covariance_ must have",
     ),
     "no bias": (
-        lambda d: (
-            d | {"fitted": {k: v for k, v in d["fitted"].items() if k != "bias_covariance_"}}
-        ),
+        lambda d: d | {"fitted": {k: v for k, v in d["fitted"].items() if k != "bias_covariance_"}},
         "fitted attributes must be",
     ),
     "bias too large": (
