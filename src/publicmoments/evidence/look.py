@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from publicmoments.evidence.chance import beyond_chance
 from publicmoments.evidence.matrices import floored_power
 from publicmoments.public import PublicDesign
 
@@ -90,7 +91,8 @@ def looked(design: PublicDesign, noisy_moment: Array, noise_sd: float, radius: f
     expected, sampling = _expected(design, noisy_moment, radius)
     off = noisy_moment - expected
     noise = noise_sd**2
-    spread = max(sampling, float(np.sum(off**2)) / p**2 - noise)
+    entries = np.full(p * (p + 1) // 2, 2.0 * noise)
+    spread = max(sampling, beyond_chance(float(np.sum(off**2)), entries) / p**2)
     believed = expected + off * (spread / (spread + noise))
     root = floored_power(expected, -0.5, 1e-6)
     ratio = root @ believed @ root
@@ -103,7 +105,7 @@ def looked(design: PublicDesign, noisy_moment: Array, noise_sd: float, radius: f
         unwhitener=np.asarray((vectors * roots) @ vectors.T @ design.unwhitener),
         ratio=root @ noisy_moment @ root,
         noise_sd=noise_sd,
-        z_score=_z_score(design, off, noise_sd, radius),
+        z_score=_z_score(design, root @ noisy_moment @ root, noise_sd, least),
     )
 
 
@@ -129,25 +131,36 @@ def _expected(design: PublicDesign, noisy_moment: Array, radius: float) -> tuple
     return moment, max(float(np.mean(squares - moment**2)), 1e-12) / n
 
 
-def _z_score(design: PublicDesign, off: Array, noise_sd: float, radius: float) -> float:
+def _z_score(design: PublicDesign, ratio: Array, noise_sd: float, least: float) -> float:
     """
-    Distance of the moments in standard errors of what sampling and noise make of it.
+    How far second moments differ in ratio, in standard errors of what chance makes of it.
 
-    Its law under agreement is simulated: rows drawn again from the public ones, or Gaussian ones.
+    Its law under agreement is simulated, with rows drawn again from the public ones, or from
+    Gaussian ones, in place of the public ones: these rows are few, and what whitens them whitens
+    others less well.
     """
-    rows, p = _bounded(design, radius), len(off)
-    if rows is None and design.n is None:
+    if design.rows is None and design.n is None:
         return 0.0
+    p = len(ratio)
     rng = np.random.default_rng(p)
-    if rows is None:
+    if design.rows is None:
         # A Gaussian sample as large as the public one, and not larger than is worth drawing.
         rows = rng.standard_normal((min(int(design.n or 2), MOST_DRAWN), p))
+    else:
+        rows = np.asarray(design.rows @ design.whitener)
     n, moment = len(rows), rows.T @ rows / len(rows)
     distances = []
     for _ in range(max(8, min(64, 10_000_000 // (n * p * p)))):
         drawn = rows[rng.integers(0, n, n)]
+        root = floored_power(drawn.T @ drawn / n, -0.5, 1e-6)
         noise = rng.standard_normal((p, p)) * noise_sd
-        apart = drawn.T @ drawn / n - moment + (noise + noise.T) / math.sqrt(2.0)
-        distances.append(float(np.linalg.norm(apart)))
+        again = root @ moment @ root + (noise + noise.T) / math.sqrt(2.0)
+        distances.append(_distance(again, least))
     centre, spread = float(np.mean(distances)), float(np.std(distances))
-    return (float(np.linalg.norm(off)) - centre) / max(spread, LEAST_SPREAD * centre, 1e-300)
+    return (_distance(ratio, least) - centre) / max(spread, LEAST_SPREAD * centre, 1e-300)
+
+
+def _distance(ratio: Array, least: float) -> float:
+    """Distance of a ratio of second moments from the identity, by factors."""
+    values = np.linalg.eigvalsh((ratio + ratio.T) / 2)
+    return math.sqrt(float(np.sum(np.log(np.maximum(values, least)) ** 2)))

@@ -197,7 +197,7 @@ def explained(
     fixed = [stand_ins.curvature(coef, seen.kept) for seen in observations] if linear else None
     posterior = None
     for turn in range(ROUNDS):
-        hessians = fixed or [_between(stand_ins, seen, coef) for seen in observations]
+        hessians = fixed or [stand_ins.between(seen.coef, coef, seen.kept) for seen in observations]
         hessians = [
             h + seen.mean_kept * penalty for h, seen in zip(hessians, observations, strict=True)
         ]
@@ -222,13 +222,6 @@ def largest_moved(stand_ins: StandIns, before: Array, coef: Array) -> Array:
 def surprise(doubt: float, size: int) -> float:
     """Normal score of the scale that the covariance of a start was found to need."""
     return float(stats.norm.isf(np.clip(stats.chi2.sf(doubt * size, size), 1e-300, 1.0 - 1e-15)))
-
-
-def _between(stand_ins: StandIns, seen: Observation, coef: Array) -> Array:
-    """Mean curvature between where a gradient was taken and the coefficients (Simpson's rule)."""
-    ends = stand_ins.curvature(seen.coef, seen.kept) + stand_ins.curvature(coef, seen.kept)
-    middle = stand_ins.curvature((seen.coef + coef) / 2.0, seen.kept)
-    return np.asarray((ends + 4.0 * middle) / 6.0)
 
 
 def told(seen: Observation, penalty: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -27,10 +28,22 @@ MADE_UP_ROWS, FREEDOM = 1_000, 6
 
 @dataclass(frozen=True, eq=False)
 class Secant:
-    """A move between two released gradients, by how much they differ, and how far to trust it."""
+    """
+    A move between two released gradients, and what it teaches of the curvature.
+
+    Parameters
+    ----------
+    move, change : ndarray of shape (p k,)
+        Difference of the coefficients, and of the gradients.
+    expected : float
+        What stand-ins lead to expect of the product of the two.
+    weight : float
+        How far to trust it, between 0 and 1.
+    """
 
     move: Array
     change: Array
+    expected: float
     weight: float
 
 
@@ -80,8 +93,15 @@ class StandIns:
         return float(np.mean(np.einsum("ijj->i", information))) / self.family.n_predictors
 
     def largest_move(self, move: Array) -> float:
-        """Largest change of a linear predictor."""
-        return float(np.abs(self.rows @ move.reshape(-1, self.family.n_predictors)).max())
+        """
+        Largest change of a linear predictor; where slopes are bounded, the root mean square.
+
+        One row alone can send a fit astray only if its slope knows no limit.
+        """
+        changes = np.abs(self.rows @ move.reshape(-1, self.family.n_predictors))
+        if np.isfinite(self.family.slope_limit):
+            return math.sqrt(float(np.mean(changes**2)))
+        return float(changes.max())
 
     def squares(self, matrices: Array) -> Array:
         """Mean of z z^T times a matrix for each row, of shape (p k, p k)."""
@@ -96,21 +116,31 @@ class StandIns:
         return result.reshape(p * k, p * k)
 
     def curvature(self, coef: Array, kept: Array | float = 1.0) -> Array:
-        """Mean curvature at some coefficients, of rows with the weights that a bound keeps."""
+        """
+        Mean curvature at some coefficients, of rows with the weights that a bound keeps.
+
+        What a move between two gradients has taught is how much stand-ins were wrong along it, as a
+        factor: curvature itself may be another elsewhere.
+        """
         information = self.family.information(self.predictors(coef))
-        hessian = self.squares(information * np.reshape(kept, (-1, 1, 1)))
-        mean_kept = float(np.mean(kept))
+        own = hessian = self.squares(information * np.reshape(kept, (-1, 1, 1)))
         for secant in self.secants:
-            hessian = _corrected(hessian, secant, mean_kept)
+            here = float(secant.move @ own @ secant.move)
+            hessian = _corrected(hessian, secant, here / max(secant.expected, 1e-300))
         values, vectors = np.linalg.eigh((hessian + hessian.T) / 2)
         least = LEAST_CURVATURE * max(float(values.mean()), 1e-300)
         return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
 
+    def between(self, first: Array, last: Array, kept: Array | float = 1.0) -> Array:
+        """Mean curvature from some coefficients to others (Simpson's rule)."""
+        ends = self.curvature(first, kept) + self.curvature(last, kept)
+        return np.asarray((ends + 4.0 * self.curvature((first + last) / 2.0, kept)) / 6.0)
 
-def _corrected(hessian: Array, secant: Secant, kept: float) -> Array:
+
+def _corrected(hessian: Array, secant: Secant, scale: float) -> Array:
     """Give the curvature the change that a move was seen to have, and keep it positive."""
     along = hessian @ secant.move
-    change = secant.weight * kept * secant.change + (1.0 - secant.weight) * along
+    change = secant.weight * scale * secant.change + (1.0 - secant.weight) * along
     size, before = float(change @ secant.move), float(along @ secant.move)
     if not size > 0.05 * before > 0.0:
         return hessian

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,8 @@ __all__ = ["Start", "constant_start", "minimised", "moments_start", "public_star
 Array = NDArray[np.float64]
 
 SHRINKAGES = np.geomspace(10.0, 1e-4, 16)
-"""Penalties tried on the public fit, as shares of the curvature of a whitened column."""
+"""Penalties tried on the public fit, as shares of the curvature of a whitened column. Curved
+families have at least what one row adds to it: labels that are separated ask for no end."""
 
 LEAST_SHRINKAGE = 0.01
 """What is known of the public fit's error counts on at least this much curvature."""
@@ -90,9 +92,10 @@ def public_start(
         only = minimised(stand_ins, responses, penalty + 1e6 * shrunk, coef)
         coef = only
     unit = stand_ins.spread(coef)
-    weak = 1e-9 * unit * np.eye(p * k)
+    weak = max(1e-9, 1.0 / n if math.isfinite(family.slope_limit) else 0.0) * unit * np.eye(p * k)
     best, found, kept = np.inf, coef, SHRINKAGES[0]
-    for share in SHRINKAGES:
+    least = 0.0 if family.is_linear else 1.0 / n
+    for share in np.maximum(SHRINKAGES, least):
         added = penalty + share * unit * shrunk + weak
         coef = minimised(stand_ins, responses, added, coef)
         loss = _left_out_loss(stand_ins, responses, added, coef)
@@ -119,7 +122,7 @@ def constant_start(p: int, intercepts: Array, constant: Array | None, dispersion
     """Start from the constant model; other coefficients may be as large as responses allow."""
     coef = np.zeros((p, len(dispersion)))
     if constant is not None:
-        coef = np.outer(constant, intercepts) / float(constant @ constant)
+        coef = np.outer(constant, intercepts)
     covariance = np.kron(np.eye(p), np.diag(dispersion)) / p
     return Start(coef.ravel(), covariance, dispersion, False, None)
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from publicmoments.evidence.chance import beyond_chance
+
 __all__ = ["Tails", "normal_quantiles", "octave_shares", "signed_edges", "sorted_in"]
 
 Array = NDArray[np.float64]
@@ -62,13 +64,28 @@ class Tails:
         if not np.isfinite(self.variances).all():
             return replace(self, shares=shares, variances=variances)
         before = self._resized(shares, variances)
-        expected = float(np.sum(variances + before.variances))
-        beyond = max(float(np.sum((shares - before.shares) ** 2)) - expected, 0.0)
+        apart = float(np.sum((shares - before.shares) ** 2))
+        beyond = beyond_chance(apart, variances + before.variances)
         either = (np.abs(shares) + np.abs(before.shares)) / 2.0
         doubted = before.variances + beyond * either / max(float(np.sum(either)), 1e-300)
         old, new = 1.0 / doubted, 1.0 / variances
         mean = (old * before.shares + new * shares) / (old + new)
         return replace(self, shares=mean, variances=1.0 / (old + new))
+
+    def reaching(self) -> Tails:
+        """
+        Return the same in larger octaves, if rows are seen in the last, which has no end.
+
+        How they are spread beyond its lower edge remains unknown until the next count.
+        """
+        top = float(self.shares[:, -1].sum())
+        if not top > SIGNIFICANT * math.sqrt(float(self.variances[:, -1].sum())):
+            return self
+        moved = OCTAVES - 1 + FIRST_OCTAVE
+        shares, variances = np.zeros_like(self.shares), np.ones_like(self.variances)
+        shares[:, :-moved] = self.shares[:, moved:]
+        variances[:, : -moved - 1] = self.variances[:, moved:-1]
+        return Tails(self.unit * 2.0**moved, shares, variances)
 
     def _resized(self, shares: Array, variances: Array) -> Tails:
         """All influences larger or smaller by what makes further shares likeliest."""

@@ -438,6 +438,7 @@ class _Fit:
         if not self.problem.counted:
             return None
         sides, k = _sides(self.family), self.family.n_predictors
+        self.tails = self.tails.reaching()
         recipe = CountRecipe(
             self.whitener,
             coef.reshape(-1, k),
@@ -488,13 +489,15 @@ class _Fit:
     def learn_curvature(self, before: Observation, seen: Observation) -> None:
         """See how much the gradient changed by the last move."""
         move = seen.coef - before.coef
-        expected = self.stand_ins.curvature(seen.coef) @ move
+        raw = replace(self.stand_ins, secants=())
+        expected = raw.between(before.coef, seen.coef) @ move
         signal = float(expected @ expected)
         lost = self.stand_ins.size * (seen.noise_sd**2 + before.noise_sd**2)
         if not signal > 0.0:
             return
         change = before.gradient / before.mean_kept - seen.gradient / seen.mean_kept
-        secant = Secant(move, change, max(0.0, signal - lost) / (signal + lost))
+        weight = max(0.0, signal - lost) / (signal + lost)
+        secant = Secant(move, change, float(expected @ move), weight)
         self.stand_ins = replace(self.stand_ins, secants=(*self.stand_ins.secants, secant))
 
     def explain(self, coef: Array) -> Posterior:
@@ -556,7 +559,8 @@ class _Fit:
         final = replace(self.posterior, coef=coef)
         hessian = self.stand_ins.curvature(coef)
         inverse = positive_inverse(hessian + self.penalty)
-        meat = self.mean_square_slopes(coef)
+        score = self.penalty @ coef
+        meat = self.mean_square_slopes(coef) - np.outer(score, score)
         own = inverse @ meat @ inverse / self.n_rows
         k, ridge = self.family.n_predictors, self.problem.ridge
         errors = final.errors(self.seen, own)
