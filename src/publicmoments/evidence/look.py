@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from publicmoments.evidence.chance import beyond_chance
 from publicmoments.evidence.matrices import floored_power
+from publicmoments.evidence.standins import enough_rows
 from publicmoments.public import PublicDesign
 
 __all__ = ["Look", "look_radius", "looked"]
@@ -109,26 +110,18 @@ def looked(design: PublicDesign, noisy_moment: Array, noise_sd: float, radius: f
     )
 
 
-def _bounded(design: PublicDesign, radius: float) -> Array | None:
-    """Public rows in public coordinates, shortened to the radius."""
-    if design.rows is None:
-        return None
-    rows = design.rows @ design.whitener
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.asarray(rows * np.minimum(1.0, radius / np.maximum(lengths, 1e-300))[:, None])
-
-
 def _expected(design: PublicDesign, noisy_moment: Array, radius: float) -> tuple[Array, float]:
     """What public data lead to expect, and the mean sampling variance of its entries."""
     p = len(noisy_moment)
-    rows = _bounded(design, radius)
-    if rows is None:
+    if design.rows is None:
         kept = min(max(float(np.trace(noisy_moment)) / p, 0.2), 1.2)
         return kept * np.eye(p), 2.0 / (design.n or p)
-    n = len(rows)
-    moment = rows.T @ rows / n
-    squares = (rows**2).T @ (rows**2) / n
-    return moment, max(float(np.mean(squares - moment**2)), 1e-12) / n
+    constant = design.unwhitener[:, -1] if design.fit_intercept else None
+    rows = enough_rows(np.asarray(design.rows @ design.whitener), constant)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    rows = rows * np.minimum(1.0, radius / np.maximum(lengths, 1e-300))[:, None]
+    moment, squares = (power.T @ power / len(rows) for power in (rows, rows**2))
+    return moment, max(float(np.mean(squares - moment**2)), 1e-12) / len(design.rows)
 
 
 def _z_score(design: PublicDesign, ratio: Array, noise_sd: float, least: float) -> float:

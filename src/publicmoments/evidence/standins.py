@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from publicmoments.evidence.matrices import floored_power
 from publicmoments.families import Family
 
-__all__ = ["Secant", "StandIns", "made_up_rows", "recoloured"]
+__all__ = ["Secant", "StandIns", "enough_rows", "made_up_rows", "recoloured"]
 
 Array = NDArray[np.float64]
 
@@ -188,3 +188,10 @@ def made_up_rows(p: int, constant: Array | None) -> Array:
         return np.tile(axis / length, (count, 1))
     others = np.linalg.svd(axis[None, :])[2][1:]
     return np.asarray(_student_rows(p - 1, count) @ others + axis / length)
+
+
+def enough_rows(rows: Array, constant: Array | None) -> Array:
+    """Public rows mixed so that their second moment is the identity; few are joined by others."""
+    p = rows.shape[1]
+    few = len(rows) < 2 * p
+    return recoloured(np.concatenate([rows, made_up_rows(p, constant)]) if few else rows)

@@ -17,8 +17,9 @@ __all__ = ["Start", "constant_start", "minimised", "moments_start", "public_star
 Array = NDArray[np.float64]
 
 SHRINKAGES = np.geomspace(10.0, 1e-4, 16)
-"""Penalties tried on the public fit, as shares of the curvature of a whitened column. Curved
-families have at least what one row adds to it: labels that are separated ask for no end."""
+"""Penalties tried on the public fit, as shares of the curvature of a whitened column; of a curved
+family at least what one row adds to it. Where slopes are bounded a row's worth of curvature pulls
+all coefficients: labels that are separated, or all alike, ask for no end."""
 
 LEAST_SHRINKAGE = 0.01
 """What is known of the public fit's error counts on at least this much curvature."""
@@ -88,11 +89,12 @@ def public_start(
     coef = np.zeros(p * k)
     free = np.eye(p) if constant is None else np.eye(p) - _projection(constant)
     shrunk = np.kron(free, np.eye(k))
+    bounded = math.isfinite(family.slope_limit)
+    weak = stand_ins.spread(coef) / n * np.eye(p * k) if bounded else np.zeros((p * k, p * k))
     if constant is not None:
-        only = minimised(stand_ins, responses, penalty + 1e6 * shrunk, coef)
-        coef = only
+        coef = minimised(stand_ins, responses, penalty + weak + 1e6 * shrunk, coef)
     unit = stand_ins.spread(coef)
-    weak = max(1e-9, 1.0 / n if math.isfinite(family.slope_limit) else 0.0) * unit * np.eye(p * k)
+    weak += 1e-9 * unit * np.eye(p * k)
     best, found, kept = np.inf, coef, SHRINKAGES[0]
     least = 0.0 if family.is_linear else 1.0 / n
     for share in np.maximum(SHRINKAGES, least):

@@ -74,14 +74,15 @@ class Tails:
 
     def reaching(self) -> Tails:
         """
-        Return the same in larger octaves, if rows are seen in the last, which has no end.
+        Return the same in larger octaves, if the last, which has no end, holds many rows.
 
-        How they are spread beyond its lower edge remains unknown until the next count.
+        Many are more than chance puts there, and more than would then be too small to be told
+        apart. How they are spread beyond its lower edge remains unknown until the next count.
         """
-        top = float(self.shares[:, -1].sum())
-        if not top > SIGNIFICANT * math.sqrt(float(self.variances[:, -1].sum())):
-            return self
         moved = OCTAVES - 1 + FIRST_OCTAVE
+        top, lost = float(self.shares[:, -1].sum()), float(self.shares[:, :moved].sum())
+        if not top > max(lost, SIGNIFICANT * math.sqrt(float(self.variances[:, -1].sum()))):
+            return self
         shares, variances = np.zeros_like(self.shares), np.ones_like(self.variances)
         shares[:, :-moved] = self.shares[:, moved:]
         variances[:, : -moved - 1] = self.variances[:, moved:-1]

@@ -28,7 +28,7 @@ from publicmoments.evidence.responses import (
 )
 from publicmoments.evidence.schedule import Schedule, schedule
 from publicmoments.evidence.shrinkage import shrunk
-from publicmoments.evidence.standins import Secant, StandIns, made_up_rows, recoloured
+from publicmoments.evidence.standins import Secant, StandIns, enough_rows, made_up_rows
 from publicmoments.evidence.start import constant_start, moments_start, public_start
 from publicmoments.evidence.tails import (
     Tails,
@@ -310,18 +310,15 @@ class _Fit:
     def set_the_stage(self) -> None:
         """Choose stand-ins and the start; a histogram of responses where nothing is known."""
         problem, design, family = self.problem, self.problem.design, self.family
-        rows = made_up_rows(design.n_columns, self.constant)
         self.public_rows = None
         if design.rows is not None:
             self.public_rows = np.asarray(design.rows @ self.whitener)
-            few = len(self.public_rows) < 2 * design.n_columns
-            more = [rows] if few else []
-            rows = recoloured(np.concatenate([self.public_rows, *more]))
+            rows = enough_rows(self.public_rows, self.constant)
             offsets = np.zeros((len(rows), 1))
             offsets[: len(self.public_rows)] = problem.public_offsets
             self.stand_ins = StandIns(family, rows, offsets)
         else:
-            self.stand_ins = StandIns(family, rows)
+            self.stand_ins = StandIns(family, made_up_rows(design.n_columns, self.constant))
         if problem.by_rows:
             assert self.public_rows is not None
             assert problem.public_responses is not None
