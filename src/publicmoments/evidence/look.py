@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.evidence.chance import beyond_chance
-from publicmoments.evidence.matrices import floored_power
+from publicmoments.evidence.matrices import LEAST_VALUE, floored_power
 from publicmoments.evidence.standins import enough_rows
 from publicmoments.public import PublicDesign
 
@@ -23,14 +23,11 @@ LEAST_RADIUS = 3.0
 LOOK_NOISE = 23.0
 """The radius grows with the root of mu n over this and p^(3/2)."""
 
-LEAST_RATIO = 0.02
-"""Least factor by which a direction's second moment may fall below the public one."""
-
 MOST_DRAWN, LEAST_SPREAD = 2_000, 0.05
 """Rows drawn to see how far second moments vary; least relative spread of their distance."""
 
 NOISE_MARGIN = 2.0
-"""Nor is it believed below this many times what noise alone would show."""
+"""A direction's second moment is not believed below this many times what noise alone would show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +95,7 @@ def looked(design: PublicDesign, noisy_moment: Array, noise_sd: float, radius: f
     root = floored_power(expected, -0.5, 1e-6)
     ratio = root @ believed @ root
     values, vectors = np.linalg.eigh((ratio + ratio.T) / 2)
-    least = min(max(LEAST_RATIO, NOISE_MARGIN * noise_sd * math.sqrt(p)), 1.0)
+    least = min(max(NOISE_MARGIN * noise_sd * math.sqrt(p), LEAST_VALUE), 1.0)
     values = np.maximum(values, least)
     roots = np.sqrt(values)
     return Look(

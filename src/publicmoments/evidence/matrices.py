@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["floored_power", "positive_inverse", "positive_root", "positive_solution"]
+__all__ = [
+    "LEAST_VALUE",
+    "floored_power",
+    "positive_inverse",
+    "positive_root",
+    "positive_solution",
+]
 
 Array = NDArray[np.float64]
 

@@ -33,7 +33,7 @@ ROUNDS, REVISED = 12, (3, 6, 9)
 STAND_IN_ERROR, MOST_ERROR = 2.0, 4.0
 """Relative variance of gradients worked out on stand-ins: twice p over their number, at most 4."""
 
-LEAST_DOUBT, MOST_DOUBT, DOUBTS = 1e-4, 1e6, 101
+LEAST_DOUBT, MOST_DOUBT, DOUBTS = 1e-4, 1e12, 161
 """Scales tried on the covariance of the start; at least 1 where public responses stand behind."""
 
 

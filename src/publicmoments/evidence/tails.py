@@ -18,6 +18,9 @@ Array = NDArray[np.float64]
 FIRST_OCTAVE, OCTAVES = -14, 21
 """Cells are octaves of the size of an influence, from 2^-14 of its size at the start to 2^6."""
 
+REACH = OCTAVES - 1 + FIRST_OCTAVE
+"""Octaves from the size of an influence at the start to the last."""
+
 TAIL = 3.0
 """Beyond what can be seen, the share of rows above a size falls with its third power: the least
 whole power with which the error of a bound falls faster than the bound grows."""
@@ -40,11 +43,14 @@ class Tails:
         Typical size of an influence.
     shares, variances : ndarray of shape (sides, octaves)
         Expected shares and their error variances; two sides where influences have a sign.
+    reached : int
+        How many octaves larger they are than at the start.
     """
 
     unit: float
     shares: Array = field(repr=False)
     variances: Array = field(repr=False)
+    reached: int = 0
 
     @classmethod
     def unknown(cls, unit: float, sides: int) -> Tails:
@@ -74,19 +80,28 @@ class Tails:
 
     def reaching(self) -> Tails:
         """
-        Return the same in larger octaves, if the last, which has no end, holds many rows.
+        Return the same in larger octaves if most rows are in the last, which has no end.
 
-        Many are more than chance puts there, and more than would then be too small to be told
-        apart. How they are spread beyond its lower edge remains unknown until the next count.
+        How they are spread beyond its lower edge remains unknown until the next count. Once large
+        influences are gone, octaves are as small as they were.
         """
-        moved = OCTAVES - 1 + FIRST_OCTAVE
-        top, lost = float(self.shares[:, -1].sum()), float(self.shares[:, :moved].sum())
-        if not top > max(lost, SIGNIFICANT * math.sqrt(float(self.variances[:, -1].sum()))):
-            return self
+        if float(self.shares[:, -1].sum()) > 0.5:
+            return self._moved(REACH)
+        large, error = self.shares[:, -REACH:].sum(), self.variances[:, -REACH:].sum()
+        if self.reached > 0 and large < SIGNIFICANT * math.sqrt(float(error)):
+            return self._moved(-REACH)
+        return self
+
+    def _moved(self, octaves: int) -> Tails:
+        """Octaves larger by as many; nothing is known of new ones, nor of what had no end."""
         shares, variances = np.zeros_like(self.shares), np.ones_like(self.variances)
-        shares[:, :-moved] = self.shares[:, moved:]
-        variances[:, : -moved - 1] = self.variances[:, moved:-1]
-        return Tails(self.unit * 2.0**moved, shares, variances)
+        if octaves > 0:
+            shares[:, :-octaves] = self.shares[:, octaves:]
+            variances[:, : -octaves - 1] = self.variances[:, octaves:-1]
+        else:
+            shares[:, -octaves:] = self.shares[:, :octaves]
+            variances[:, -octaves:] = self.variances[:, :octaves]
+        return Tails(self.unit * 2.0**octaves, shares, variances, self.reached + octaves)
 
     def _resized(self, shares: Array, variances: Array) -> Tails:
         """All influences larger or smaller by what makes further shares likeliest."""

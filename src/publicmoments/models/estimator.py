@@ -489,7 +489,7 @@ class _Fit:
         raw = replace(self.stand_ins, secants=())
         expected = raw.between(before.coef, seen.coef) @ move
         signal = float(expected @ expected)
-        lost = self.stand_ins.size * (seen.noise_sd**2 + before.noise_sd**2)
+        lost = self.stand_ins.size * sum(one.noise_sd**2 + one.bias**2 for one in (seen, before))
         if not signal > 0.0:
             return
         change = before.gradient / before.mean_kept - seen.gradient / seen.mean_kept
