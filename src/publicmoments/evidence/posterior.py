@@ -95,6 +95,11 @@ class ErrorParts:
         """Covariance of the whole error."""
         return np.asarray(self.noise + self.sampling + self.bias)
 
+    def mixed(self, matrix: Array) -> ErrorParts:
+        """Those of linear combinations of the coefficients."""
+        parts = (self.noise, self.sampling, self.bias)
+        return ErrorParts(*(np.asarray(matrix @ part @ matrix.T) for part in parts))
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:

@@ -72,5 +72,4 @@ def shrunk(coef: Array, errors: ErrorParts, hessian: Array, unit_penalty: Array)
         if predicted < best:
             best, found = predicted, (float(alpha), np.asarray(kept))
     alpha, kept = found
-    parts = [kept @ part @ kept.T for part in (errors.noise, errors.sampling, errors.bias)]
-    return Shrunk(alpha, kept @ coef, ErrorParts(*parts))
+    return Shrunk(alpha, kept @ coef, errors.mixed(kept))

@@ -63,9 +63,10 @@ class Tails:
         Weigh further shares with those so far.
 
         Influences grow and shrink with the distance of a fit from the best one: first all of them
-        are made larger or smaller by the likeliest number of octaves, each of which is taken to be
-        e times less likely than the one before. Where shares then still differ by more than both
-        variances expect, those so far count as if they were of fewer rows.
+        are made larger or smaller, by octaves each of which is taken to be e times less likely than
+        the one before; what the likelihoods of all sizes make of it is averaged. Where shares then
+        still differ by more than both variances expect, those so far count as if they were of fewer
+        rows.
         """
         if not np.isfinite(self.variances).all():
             return replace(self, shares=shares, variances=variances)
@@ -104,7 +105,7 @@ class Tails:
         return Tails(self.unit * 2.0**octaves, shares, variances, self.reached + octaves)
 
     def _resized(self, shares: Array, variances: Array) -> Tails:
-        """All influences larger or smaller by what makes further shares likeliest."""
+        """All influences larger or smaller, as likely as further shares make it."""
         octaves = np.arange(-OCTAVES, OCTAVES, 0.25)
         places = np.arange(OCTAVES) - octaves[:, None]
         whole = np.floor(places).astype(int)
@@ -117,8 +118,12 @@ class Tails:
         mean, spread = moved(self.shares, 0.0), moved(self.variances, float(self.variances.max()))
         both = spread + variances[:, None]
         apart = np.sum((mean - shares[:, None]) ** 2 / both + np.log(both), axis=(0, 2))
-        likeliest = int(np.argmin(apart + 2.0 * np.abs(octaves)))
-        return replace(self, shares=mean[:, likeliest], variances=spread[:, likeliest])
+        score = apart / 2.0 + np.abs(octaves)
+        weights = np.exp(score.min() - score)
+        weights /= weights.sum()
+        average = np.tensordot(weights, np.moveaxis(mean, 1, 0), 1)
+        doubt = np.moveaxis(spread + (mean - average[:, None]) ** 2, 1, 0)
+        return replace(self, shares=average, variances=np.tensordot(weights, doubt, 1))
 
     def excess(self, bound: float) -> float:
         """Expected excess of influences beyond a bound, on both sides together."""

@@ -67,6 +67,9 @@ HINT = 0.04
 WORSE = 1.5
 """A step is taken back half way where the next gradient's square is larger by this factor."""
 
+MOST_PENALTY = 1e6
+"""Penalties are at most so many times the curvature of a whitened row: more is lost in rounding."""
+
 PULLS, SETTLED = 50, 1e-10
 """Rounds of finding the pull of an absolute penalty; relative change that ends them."""
 
@@ -280,12 +283,12 @@ class _Fit:
         """Look, step, explain."""
         self.look_first()
         design, k = self.problem.design, self.family.n_predictors
-        features = np.ones(design.n_columns)
-        if design.fit_intercept:
-            features[-1] = 0.0
-        squares = self.whitener.T @ (features[:, None] * self.whitener)
+        self.features = np.arange(design.n_columns) < design.n_columns - design.fit_intercept
+        squares = self.whitener.T @ (self.features[:, None] * self.whitener)
         self.unit_penalty: Array = np.asarray(np.kron(squares, np.eye(k)), dtype=np.float64)
-        self.penalty: Array = (self.problem.ridge or 0.0) * self.unit_penalty
+        most = MOST_PENALTY / max(float(np.linalg.norm(self.unit_penalty, 2)), 1e-300)
+        self.ridge = min(self.problem.ridge or 0.0, most)
+        self.penalty: Array = self.ridge * self.unit_penalty
         self.set_the_stage()
         coef = self.start.coef
         self.pull = np.zeros_like(coef)
@@ -533,7 +536,7 @@ class _Fit:
                 self.whitener,
                 problem.l1,
                 fit_intercept=problem.design.fit_intercept,
-                ridge=problem.ridge or 0.0,
+                ridge=self.ridge,
             )
             if np.linalg.norm(found - coef) <= SETTLED * (1.0 + np.linalg.norm(coef)):
                 break
@@ -564,6 +567,11 @@ class _Fit:
         if ridge is None:
             chosen = shrunk(coef, errors, hessian, self.unit_penalty)
             ridge, coef, errors = chosen.alpha, chosen.coef, chosen.errors
+        elif ridge > self.ridge:
+            # Coefficients of features fall as the inverse of so large a penalty.
+            lesser = np.where(self.features, self.ridge / ridge, 1.0)[:, None] * self.whitener
+            mixed = np.kron(self.look.unwhitener @ lesser, np.eye(k))
+            coef, errors = mixed @ coef, errors.mixed(mixed)
         by_row = np.einsum("ajaj->j", meat.reshape(-1, k, meat.shape[0] // k, k))
         start_z = 0.0
         if self.start.informed:
