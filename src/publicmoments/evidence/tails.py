@@ -187,12 +187,18 @@ class _Side:
 
 
 def _side(unit: float, shares: Array, variances: Array) -> _Side:
-    """Add up octaves from above, and stop at the last sum that is more than its noise."""
+    """
+    Add up octaves from above, and stop at the last sum that is more than its noise.
+
+    No tail starts below the median, though, nor, where nothing is seen, below the typical size.
+    """
     above = np.cumsum(shares[::-1])[::-1]
     errors = np.sqrt(np.cumsum(variances[::-1])[::-1])
+    falling = np.maximum.accumulate(np.clip(above, 0.0, 1.0)[::-1])[::-1]
     seen = np.flatnonzero(above > SIGNIFICANT * errors)
-    top = int(seen[-1]) if len(seen) else int(np.argmax(above / errors))
-    falling = np.maximum.accumulate(np.clip(above[: top + 1], 0.0, 1.0)[::-1])[::-1]
+    median = int(np.argmax(falling <= falling[0] / 2.0))
+    top = max(int(seen[-1]), median) if len(seen) else -FIRST_OCTAVE
+    falling = falling[: top + 1]
     falling[-1] = min(max(falling[-1], errors[top]), 1.0)
     return _Side(_octaves(unit)[: top + 1], falling)
 
