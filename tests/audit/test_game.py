@@ -14,14 +14,14 @@ from publicmoments.paper import truncation_radius
 pytestmark = pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 
 REACHED = {"PMTLogisticRegression": 0.45, "PMTGLM, Poisson": 0.55, "PMTRidge": 0.749} | {
-    name: 0.75 if name == "LogisticRegression" else 0.9
+    name: 0.7 if name.startswith("LogisticRegression") else 0.9
     for name in CASES
     if name.partition(",")[0] in ("Ridge", "LogisticRegression", "PoissonRegressor", "GLM")
 }
 """Least share of the claim that the attacker's pair is worth. The published noise is wider than
 need be, and the paths of the first two are random. Other fits release a second moment, counts and
 gradients: no pair of rows moves all of them by as much as each allows, but for at most a tenth, or
-a quarter without an intercept where slopes are bounded."""
+three tenths where slopes are bounded; how much of it depends on the path."""
 
 MOST = {
     "PMTLogisticRegression": math.sqrt((81 / 256 + 2 / 2) / 3),

@@ -69,7 +69,7 @@ def schedule(
     Examples
     --------
     >>> schedule(1.0, 10_000, 10, informed=True, curved=False, counted=False).steps[:2]
-    (0.0971..., 0.1554...)
+    (0.1266..., 0.1773...)
     """
     if steps is None:
         steps = (STEPS_OF_CURVED if curved else STEPS) if informed else STEPS_UNINFORMED

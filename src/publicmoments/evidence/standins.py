@@ -100,7 +100,7 @@ class StandIns:
         """
         changes = np.abs(self.rows @ move.reshape(-1, self.family.n_predictors))
         if np.isfinite(self.family.slope_limit):
-            return float(np.mean(changes**4)) ** 0.25
+            return float(np.mean(changes**4) ** 0.25)
         return float(changes.max())
 
     def squares(self, matrices: Array) -> Array:

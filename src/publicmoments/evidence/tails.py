@@ -198,9 +198,8 @@ def _side(unit: float, shares: Array, variances: Array) -> _Side:
     seen = np.flatnonzero(above > SIGNIFICANT * errors)
     median = int(np.argmax(falling <= falling[0] / 2.0))
     top = max(int(seen[-1]), median) if len(seen) else -FIRST_OCTAVE
-    falling = falling[: top + 1]
-    falling[-1] = min(max(falling[-1], errors[top]), 1.0)
-    return _Side(_octaves(unit)[: top + 1], falling)
+    least = min(max(float(falling[top]), float(errors[top])), 1.0)
+    return _Side(_octaves(unit)[: top + 1], np.maximum(falling[: top + 1], least))
 
 
 def _octaves(unit: float) -> Array:

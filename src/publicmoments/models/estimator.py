@@ -570,7 +570,7 @@ class _Fit:
         elif ridge > self.ridge:
             # Coefficients of features fall as the inverse of so large a penalty.
             lesser = np.where(self.features, self.ridge / ridge, 1.0)[:, None] * self.whitener
-            mixed = np.kron(self.look.unwhitener @ lesser, np.eye(k))
+            mixed = np.asarray(np.kron(self.look.unwhitener @ lesser, np.eye(k)), dtype=np.float64)
             coef, errors = mixed @ coef, errors.mixed(mixed)
         by_row = np.einsum("ajaj->j", meat.reshape(-1, k, meat.shape[0] // k, k))
         start_z = 0.0

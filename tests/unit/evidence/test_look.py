@@ -106,13 +106,15 @@ def test_what_the_radius_cuts_off_is_cut_off_both():
     assert np.trace(second_moment(rows(N, 2), found)) / P == pytest.approx(1.0, abs=0.1)
 
 
-def test_directions_without_rows_are_not_blown_up():
+@pytest.mark.parametrize("noise_sd", [1e-6, 1e-3, 0.05])
+def test_directions_without_rows_are_not_blown_up(noise_sd):
     flat = SHAPE @ np.diag([1.0, 1.0, 1.0, 0.0])
     design = design_of(PUBLIC["rows"])
-    found = look_at(rows(N, 2, flat), PUBLIC["rows"], noise_sd=1e-6)
+    found = look_at(rows(N, 2, flat), PUBLIC["rows"], noise_sd=noise_sd)
     assert np.isfinite(found.whitener).all()
     longest = np.linalg.norm(found.whitener, 2) / np.linalg.norm(design.whitener, 2)
-    assert longest < 20.0
+    # By no more than noise lets anyone tell.
+    assert longest < 1.0 / np.sqrt(2.0 * noise_sd * np.sqrt(4.0)) * 1.1
 
 
 def test_the_radius_grows_with_budget_and_rows_only_where_noise_is_small():

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments.evidence.standins import Secant, StandIns, made_up_rows, recoloured
+from publicmoments.evidence.standins import (
+    Secant,
+    StandIns,
+    enough_rows,
+    made_up_rows,
+    recoloured,
+)
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
 
 P, N = 3, 400
@@ -73,8 +79,12 @@ def test_directions_without_rows_have_a_little_curvature():
 
 
 def test_moves_and_lengths():
+    for family in (Gaussian(2), Poisson()):
+        stand_ins, move = StandIns(family, ROWS), some_coef(family)
+        expected = np.abs(ROWS @ move.reshape(P, -1)).max()
+        assert stand_ins.largest_move(move) == pytest.approx(expected)
     stand_ins, move = StandIns(Multinomial(3), ROWS), some_coef(Multinomial(3))
-    expected = np.abs(ROWS @ move.reshape(P, 2)).max()
+    expected = np.mean((ROWS @ move.reshape(P, 2)) ** 4) ** 0.25
     assert stand_ins.largest_move(move) == pytest.approx(expected)
     np.testing.assert_allclose(stand_ins.lengths, np.linalg.norm(ROWS, axis=1))
 
@@ -87,7 +97,8 @@ def with_secant(weight, change=None, kept=1.0, move=(0.3, -0.2, 0.1)):
     at = np.zeros(P)
     hessian = plain.curvature(at, kept)
     change = 1.5 * plain.curvature(at) @ move if change is None else change
-    taught = StandIns(Bernoulli(), ROWS, secants=(Secant(move, change, weight),))
+    expected = float(move @ plain.curvature(at) @ move)
+    taught = StandIns(Bernoulli(), ROWS, secants=(Secant(move, change, expected, weight),))
     return taught.curvature(at, kept), hessian, move, change
 
 
@@ -108,6 +119,28 @@ def test_other_directions_stay_as_they_were():
     across = np.linalg.svd((plain @ move)[None, :])[2][1:]
     np.testing.assert_allclose(across @ found @ across.T, across @ plain @ across.T, atol=1e-12)
     assert np.linalg.eigvalsh(found)[0] > 0.0
+
+
+def test_what_a_secant_teaches_is_a_factor():
+    """Where curvature is another, it is wrong by the same share."""
+    plain, move, far = StandIns(Poisson(), ROWS), np.array([0.3, -0.2, 0.1]), np.full(P, 0.8)
+    near = plain.curvature(np.zeros(P))
+    secant = Secant(move, 1.5 * near @ move, float(move @ near @ move), 1.0)
+    taught = StandIns(Poisson(), ROWS, secants=(secant,)).curvature(far)
+    expected = 1.5 * float(move @ plain.curvature(far) @ move)
+    assert float(move @ taught @ move) == pytest.approx(expected)
+    assert expected > 3.0 * float(move @ near @ move)
+
+
+def test_curvature_between_is_the_mean_over_the_way():
+    plain, first, last = StandIns(Poisson(), ROWS), np.zeros(P), np.full(P, 0.5)
+    shares = (np.arange(400) + 0.5) / 400
+    expected = np.mean([plain.curvature(share * last) for share in shares], axis=0)
+    np.testing.assert_allclose(plain.between(first, last), expected, rtol=2e-3, atol=2e-3)
+    # So that it is what a gradient changes by.
+    means = [Poisson().mean(plain.predictors(at)) for at in (first, last)]
+    change = (ROWS.T @ (means[1] - means[0]) / N).ravel()
+    np.testing.assert_allclose(plain.between(first, last) @ (last - first), change, rtol=5e-3)
 
 
 @pytest.mark.parametrize("change", [np.zeros(P), np.array([-1.0, 0.0, 0.0])])
@@ -146,3 +179,13 @@ def test_recoloured_rows_are_white():
     rows = recoloured(ROWS @ np.array([[5.0, 1.0, 0.0], [0.0, 0.5, 0.0], [0.0, 2.0, 1.0]]))
     np.testing.assert_allclose(rows.T @ rows / N, np.eye(P), atol=1e-9)
     assert np.isfinite(recoloured(np.zeros((N, P)))).all()
+
+
+@pytest.mark.parametrize("constant", [None, np.array([1.0, 0.0, 0.0])])
+def test_few_rows_are_joined_by_made_up_ones(constant):
+    many = enough_rows(ROWS[: 2 * P], constant)
+    assert len(many) == 2 * P
+    for n in (1, 2 * P - 1):
+        rows = enough_rows(ROWS[:n], constant)
+        assert len(rows) > 100
+        np.testing.assert_allclose(rows.T @ rows / len(rows), np.eye(P), atol=1e-9)

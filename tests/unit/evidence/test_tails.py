@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from publicmoments.evidence.tails import (
     FIRST_OCTAVE,
     OCTAVES,
+    REACH,
     Tails,
     normal_quantiles,
     octave_shares,
@@ -144,11 +146,87 @@ def test_nothing_known_takes_what_comes():
 
 
 def test_counts_that_agree_are_weighed_by_their_variances():
-    shares = np.full((1, OCTAVES), 0.05)
+    # One octave holds all, so that no other size is likely.
+    shares = np.zeros((1, OCTAVES))
+    shares[0, 15] = 0.9
     before = Tails(1.0, shares, np.full(shares.shape, 4e-4))
     learned = before.learned(shares + 0.01, np.full(shares.shape, 1e-4))
-    np.testing.assert_allclose(learned.shares, shares + 0.008)
+    np.testing.assert_allclose(learned.shares, shares + 0.008, atol=1e-9)
     np.testing.assert_allclose(learned.variances, 8e-5)
+
+
+def test_counts_that_are_noise_leave_sizes_as_they_were():
+    """More or less: the likeliest size alone would be off by many octaves now and then."""
+    shares, rng = np.zeros((1, OCTAVES)), np.random.default_rng(0)
+    shares[0, 11:16] = (0.1, 0.2, 0.4, 0.2, 0.1)
+    before = Tails(1.0, shares, 0.04 * shares + 1e-3)
+    noise = [rng.normal(0.0, 0.2, shares.shape) for _ in range(60)]
+    learned = [before.learned(shares + each, np.full(shares.shape, 0.04)) for each in noise]
+    top = [float(one.shares[0] @ np.arange(OCTAVES) / one.shares.sum()) for one in learned]
+    assert np.median(np.abs(np.array(top) - 13.0)) < 0.5
+    assert np.abs(np.array(top) - 13.0).max() < 3.0
+    assert all((one.variances > 0.0).all() for one in learned)
+
+
+def test_counts_tell_that_all_sizes_are_others():
+    shares = np.zeros((1, OCTAVES))
+    shares[0, 8:13] = (0.1, 0.2, 0.4, 0.2, 0.1)
+    smaller = np.roll(shares, -4, axis=1)
+    before = Tails(1.0, shares, np.full(shares.shape, 1e-5))
+    learned = before.learned(smaller, np.full(shares.shape, 1e-5))
+    np.testing.assert_allclose(learned.shares, smaller, atol=1e-4)
+
+
+def test_no_tail_starts_below_the_median():
+    """Where noise hides all but the smallest sizes, rows are not taken to be that small."""
+    shares = np.zeros((1, OCTAVES))
+    shares[0, 12:15] = (0.3, 0.3, 0.3)
+    variances = np.full(shares.shape, 0.02)
+    tails = Tails(1.0, shares, variances)
+    # Half of the rows are above 2^-1.
+    assert tails.excess(0.1) > 0.2
+    assert tails.inside(0.1) < 0.5
+    # Nothing at all is seen: rows are as large as at the start.
+    nothing = Tails(1.0, np.zeros((1, OCTAVES)), np.full((1, OCTAVES), 1.0))
+    assert nothing.inside(0.5) < 0.5
+
+
+# Reach
+
+
+def with_all_in(octave, variance=1e-8, sides=1):
+    shares = np.zeros((sides, OCTAVES))
+    shares[:, octave] = 1.0 / sides
+    return Tails(1.0, shares, np.full(shares.shape, variance))
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_octaves_grow_where_most_rows_are_in_the_last(sides):
+    tails = with_all_in(-1, sides=sides).reaching()
+    assert tails.unit == 2.0**REACH
+    # That they are large is known, how large is not.
+    assert tails.shares[:, -REACH - 1].sum() == pytest.approx(1.0)
+    assert (tails.variances[:, -REACH - 1 :] == 1.0).all()
+    assert (tails.variances[:, : -REACH - 1] == 1e-8).all()
+    found = tails.learned(with_all_in(17, sides=sides).shares, np.full((sides, OCTAVES), 1e-8))
+    assert found.reaching() is found
+
+
+@pytest.mark.parametrize("octave", [0, 14, OCTAVES - 2])
+def test_octaves_stay_where_rows_can_be_told_apart(octave):
+    tails = with_all_in(octave)
+    assert tails.reaching() is tails
+    one = replace(tails, shares=0.9 * tails.shares + 0.1 * with_all_in(-1).shares)
+    assert one.reaching() is one
+
+
+def test_octaves_shrink_again_but_not_below_those_of_the_start():
+    grown = with_all_in(-1).reaching()
+    small = grown.learned(with_all_in(10).shares, np.full((1, OCTAVES), 1e-8))
+    back = small.reaching()
+    assert back.unit == 1.0
+    assert back.shares[0, 10 + REACH] == pytest.approx(1.0, abs=1e-3)
+    assert back.reaching() is back
 
 
 def test_counts_that_disagree_overrule_what_was_known():

@@ -135,9 +135,6 @@ def test_without_budget_the_covariance_is_that_of_the_public_fit():
     assert np.median(noise) < 0.1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="now and then the noise of a tiny budget is taken for evidence"
-)
 def test_without_budget_no_noise_makes_errors_small():
     ratios = [sizes(total(model)) / sizes(of_the_public_fit()) for model in without_budget()]
     assert np.min(ratios) > 0.7
@@ -166,10 +163,9 @@ def test_a_penalty_shrinks_errors_with_the_coefficients(alpha):
     scores = DESIGN * (Y[N_PUBLIC:] - model.predict(X[N_PUBLIC:]))[:, None]
     expected = inverse @ np.cov(scores.T) @ inverse / N
     found = sizes(model.sampling_covariance_) / sizes(expected)
-    # The mean of the scores, which the penalty keeps from zero, is not taken off: errors are
-    # overstated, never understated.
+    # The shape is that of 200 public rows, and sizes were counted by the octave.
     assert (found > 0.9).all()
-    assert (found < 1.4).all()
+    assert (found < 1.3).all()
 
 
 def test_several_responses_have_errors_of_their_own():
@@ -252,18 +248,7 @@ def test_errors_are_light_and_survive_pickling():
     assert len(pickle.dumps(vars(model))) - len(bare) < 1000
 
 
-@pytest.mark.parametrize(
-    "factor",
-    [
-        10.0,
-        pytest.param(
-            50.0,
-            marks=pytest.mark.xfail(
-                strict=True, reason="influences beyond 64 times the public ones are counted as 64"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("factor", [10.0, 50.0])
 def test_responses_that_outgrow_their_public_fit_have_wide_intervals(factor):
     with pytest.warns(match="do not fit"):
         model = fitted(y=factor * Y[::-1].copy())

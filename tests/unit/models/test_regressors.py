@@ -68,7 +68,8 @@ def test_the_glm_of_counts_is_the_same_model():
 @pytest.mark.parametrize("mu", [0.1, 10.0])
 def test_no_counts_at_all(mu):
     model = checked(PoissonRegressor(**chosen(privacy=GDP(mu))).fit(X, np.zeros(N)))
-    assert -20.0 < model.intercept_ < -1.0
+    # The fit itself runs off to minus infinity; linear predictors are cut at 30.
+    assert -30.0 < model.intercept_ < -1.0
     assert np.linalg.norm(model.coef_) < 5.0
     assert np.median(model.predict(X)) < 0.5
 

@@ -78,7 +78,7 @@ def test_labels_that_do_not_count_are_looked_at_again(door):
 def test_more_gradients_where_budgets_and_tables_are_large(name):
     counts = [fitted(name, privacy=GDP(mu)).n_iter_ for mu in (1.0, 100.0, 1000.0)]
     # By mu n over four columns: 100, 10,000 and 100,000, of which one and two powers of ten count.
-    assert counts == [8, 8 + 4, 8 + 7]
+    assert counts == [8, 8 + 2, 8 + 3]
 
 
 @pytest.mark.parametrize("name", MODELS)
