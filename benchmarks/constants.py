@@ -43,14 +43,16 @@ CONSTANTS = (
     Constant("schedule", "COUNTS", 0.02, "share of the counts, at a fifth"),
     Constant("schedule", "RESPONSES", 0.01, "share of the response's histogram, at a third"),
     Constant("schedule", "GROWTH", 1.0, "all gradients alike"),
-    Constant("schedule", "STEPS", 2, "half as many gradients of linear fits"),
-    Constant("schedule", "STEPS_OF_CURVED", 3, "half as many gradients of others"),
+    Constant("schedule", "STEPS", 3, "half as many gradients with public responses"),
     Constant("schedule", "STEPS_UNINFORMED", 4, "half as many without public responses"),
     Constant("schedule", "STEPS_PER_DECADE", 0.0, "no more steps for more rows or budget"),
+    Constant("schedule", "ROOM", 4.0, "more steps from ten times the rows on"),
     Constant("look", "LEAST_RADIUS", 1.0, "rows of the look bounded at their typical length"),
     Constant("look", "LOOK_NOISE", np.inf, "the look's radius does not grow"),
-    Constant("look", "LEAST_RATIO", 0.0, "no floor under second moments but noise"),
     Constant("look", "NOISE_MARGIN", 0.0, "no floor under second moments by noise"),
+    Constant("chance", "MARGIN", 0.0, "all beyond the expected counts as disagreement"),
+    Constant("responses", "SIGNIFICANT", 1.0, "cells believed from one standard error on"),
+    Constant("responses", "RAREST", 0.0, "classes may be as rare as noise has them"),
     Constant("standins", "LEAST_CURVATURE", 1e-6, "no floor under curvatures"),
     Constant("standins", "FREEDOM", 1_000, "Gaussian rows where only moments are public"),
     Constant("start", "LEAST_SHRINKAGE", 1e-6, "covariance of the public fit without a floor"),
@@ -61,7 +63,6 @@ CONSTANTS = (
     Constant("posterior", "LARGEST_MOVE", np.inf, "moves of any length"),
     Constant("posterior", "STAND_IN_ERROR", 0.0, "curvatures are taken to be right at first"),
     Constant("posterior", "MOST_ERROR", 1e-3, "and nearly right after all"),
-    Constant("posterior", "MOST_DOUBT", 1.0, "the public fit is never doubted"),
 )
 
 

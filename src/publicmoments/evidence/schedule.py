@@ -16,8 +16,8 @@ public is known of them, and for counts of influences."""
 GROWTH = 1.4
 """Each gradient has this much more of it than the one before."""
 
-STEPS, STEPS_OF_CURVED, STEPS_UNINFORMED = 4, 6, 8
-"""Gradients with a public fit to start from, of linear regression and of others; and without."""
+STEPS, STEPS_UNINFORMED = 6, 8
+"""Gradients with a public fit to start from, and without."""
 
 STEPS_PER_DECADE, ROOM = 1.5, 3.0
 """Further gradients for each power of ten that mu n has over p, beyond the third: errors have as
@@ -40,7 +40,6 @@ def schedule(
     p: int,
     *,
     informed: bool,
-    curved: bool,
     counted: bool,
     steps: int | None = None,
 ) -> Schedule:
@@ -55,8 +54,6 @@ def schedule(
         Shape of the design.
     informed : bool
         Whether public responses are known.
-    curved : bool
-        Whether curvature depends on the coefficients.
     counted : bool
         Whether influences are counted before each gradient.
     steps : int, optional
@@ -68,11 +65,11 @@ def schedule(
 
     Examples
     --------
-    >>> schedule(1.0, 10_000, 10, informed=True, curved=False, counted=False).steps[:2]
+    >>> schedule(1.0, 10_000, 10, informed=True, counted=False).steps[:2]
     (0.1266..., 0.1773...)
     """
     if steps is None:
-        steps = (STEPS_OF_CURVED if curved else STEPS) if informed else STEPS_UNINFORMED
+        steps = STEPS if informed else STEPS_UNINFORMED
         decades = math.log10(max(mu * n_rows / p, 1.0)) - ROOM
         steps += round(STEPS_PER_DECADE * max(decades, 0.0))
     responses = 0.0 if informed else RESPONSES

@@ -132,7 +132,6 @@ class Problem:
             n_rows,
             self.design.n_columns,
             informed=self.by_rows or self.by_moments,
-            curved=not self.family.is_linear,
             counted=self.counted,
             steps=self.steps,
         )

@@ -89,7 +89,7 @@ def spendable(privacy: Budget, laws_for: Callable[[GDP], Sequence[Law]]) -> Spen
     except ValueError:
         raise ValueError(
             f"privacy must be a budget that noise on the integer grid can meet, with mu roughly "
-            f"between 1e-6 and 1e8, got {privacy!r}"
+            f"between 1e-6 and 1e6, got {privacy!r}"
         ) from None
     if not isinstance(privacy, ApproxDP):
         return Spendable(total, tau)

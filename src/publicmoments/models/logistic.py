@@ -59,7 +59,7 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         Makes the noise reproducible. Such a fit has no privacy guarantee, and its card says so.
     passes : "auto" or int, default="auto"
         Gradients to release, each at a better fit. "auto" is 6 with public labels to start from and
-        7 without, and more the larger the table and the budget are.
+        8 without, and more the larger the table and the budget are.
     anchor : bool, default=True
         Whether the public fit counts as evidence about the private population, as far as releases
         agree with it. With False it is not used at all.

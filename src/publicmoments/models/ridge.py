@@ -49,8 +49,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
     random_state : int, numpy RandomState or Generator, optional
         Makes the noise reproducible. Such a fit has no privacy guarantee, and its card says so.
     passes : "auto" or int, default="auto"
-        Gradients to release, each at a better fit. "auto" is 4 with a public fit to start from and
-        7 without, and more the larger the table and the budget are.
+        Gradients to release, each at a better fit. "auto" is 6 with a public fit to start from and
+        8 without, and more the larger the table and the budget are.
     anchor : bool, default=True
         Whether the public fit counts as evidence about the private population, as far as releases
         agree with it. With False it is not used at all.

@@ -13,28 +13,22 @@ from publicmoments.evidence.schedule import (
     LOOK,
     RESPONSES,
     STEPS,
-    STEPS_OF_CURVED,
     STEPS_UNINFORMED,
     schedule,
 )
 
-CASES = [
-    (informed, curved, counted)
-    for informed in (True, False)
-    for curved in (True, False)
-    for counted in (True, False)
-]
+CASES = [(informed, counted) for informed in (True, False) for counted in (True, False)]
 
 
-def made(mu=1.0, n_rows=1_000, p=5, informed=True, curved=False, counted=True, steps=None):
-    return schedule(mu, n_rows, p, informed=informed, curved=curved, counted=counted, steps=steps)
+def made(mu=1.0, n_rows=1_000, p=5, informed=True, counted=True, steps=None):
+    return schedule(mu, n_rows, p, informed=informed, counted=counted, steps=steps)
 
 
-@pytest.mark.parametrize(("informed", "curved", "counted"), CASES)
+@pytest.mark.parametrize(("informed", "counted"), CASES)
 @pytest.mark.parametrize("steps", [None, 1, 30])
 @pytest.mark.parametrize("mu", [1e-3, 1.0, 1e6])
-def test_shares_add_up_to_one(informed, curved, counted, steps, mu):
-    plan = made(mu, informed=informed, curved=curved, counted=counted, steps=steps)
+def test_shares_add_up_to_one(informed, counted, steps, mu):
+    plan = made(mu, informed=informed, counted=counted, steps=steps)
     whole = [plan.look, plan.responses, *plan.steps, *[plan.counts] * len(plan.steps)]
     assert math.fsum(whole) == pytest.approx(1.0, rel=1e-12)
     assert min(plan.steps) > 0.0
@@ -55,18 +49,10 @@ def test_each_gradient_has_more_than_the_one_before():
         assert after / before == pytest.approx(GROWTH)
 
 
-@pytest.mark.parametrize(
-    ("informed", "curved", "steps"),
-    [
-        (True, False, STEPS),
-        (True, True, STEPS_OF_CURVED),
-        (False, False, STEPS_UNINFORMED),
-        (False, True, STEPS_UNINFORMED),
-    ],
-)
-def test_more_gradients_the_larger_budgets_and_tables_are(informed, curved, steps):
+@pytest.mark.parametrize(("informed", "steps"), [(True, STEPS), (False, STEPS_UNINFORMED)])
+def test_more_gradients_the_larger_budgets_and_tables_are(informed, steps):
     def count(mu, n_rows, p=1):
-        return len(made(mu, n_rows, p, informed=informed, curved=curved).steps)
+        return len(made(mu, n_rows, p, informed=informed).steps)
 
     assert count(1e-6, 2) == count(1.0, 10) == count(1.0, 1_000) == steps
     # Three for every two powers of ten, whatever these come from.
