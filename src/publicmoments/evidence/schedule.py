@@ -66,7 +66,7 @@ def schedule(
     Examples
     --------
     >>> schedule(1.0, 10_000, 10, informed=True, counted=False).steps[:2]
-    (0.1266..., 0.1773...)
+    (0.0551..., 0.0771...)
     """
     if steps is None:
         steps = STEPS if informed else STEPS_UNINFORMED
