@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import erfcx, ndtri
 
 from publicmoments.evidence.chance import beyond_chance
 
@@ -127,21 +128,21 @@ class Tails:
 
     def excess(self, bound: float) -> float:
         """Expected excess of influences beyond a bound, on both sides together."""
-        return sum(side.excess(bound) for side in self._sides())
+        return sum(side.excess(bound) for side in self._sides)
 
     def bias(self, bound: float) -> float:
         """Length of the mean of what a bound cuts off, at most as likely as not."""
-        excesses = [side.excess(bound) for side in self._sides()]
+        excesses = [side.excess(bound) for side in self._sides]
         apart = excesses[-1] - excesses[0] if len(excesses) == 2 else 0.0
         return math.hypot(apart, COHERENCE * sum(excesses))
 
     def inside(self, bound: float) -> float:
         """Share of rows that a bound leaves as they are."""
-        return 1.0 - min(self._together().above(bound), 0.95)
+        return 1.0 - min(self._together.above(bound), 0.95)
 
     def mean_square(self) -> float:
         """Mean square influence, taken to be even in logarithms within an octave."""
-        side = self._together()
+        side = self._together
         shares = side.shares[:-1] - side.shares[1:]
         inner = 3.0 / (2.0 * math.log(2.0)) * float(shares @ side.sizes[:-1] ** 2)
         return inner + TAIL / (TAIL - 2.0) * float(side.shares[-1] * side.sizes[-1] ** 2)
@@ -150,11 +151,13 @@ class Tails:
         """Bounds to choose from, in steps of a quarter octave."""
         return np.asarray(self.unit * 2.0 ** np.arange(FIRST_OCTAVE, 14.0, 0.25))
 
+    @cached_property
     def _sides(self) -> list[_Side]:
         """Each side by itself."""
         pairs = zip(self.shares, self.variances, strict=True)
         return [_side(self.unit, *pair) for pair in pairs]
 
+    @cached_property
     def _together(self) -> _Side:
         """Both sides as one."""
         return _side(self.unit, self.shares.sum(axis=0), self.variances.sum(axis=0))
@@ -188,18 +191,28 @@ class _Side:
 
 def _side(unit: float, shares: Array, variances: Array) -> _Side:
     """
-    Add up octaves from above, and stop at the last sum that is more than its noise.
+    Share above each octave's lower edge, from the lowest upwards.
 
-    No tail starts below the median, though, nor, where nothing is seen, below the typical size.
+    Given the share above one edge, that above the next is expected to be the same up to the typical
+    size, and to follow the power law beyond; it has an exponential law about that expectation, and
+    the sum of all counts from there on tells the rest.
     """
     above = np.cumsum(shares[::-1])[::-1]
     errors = np.sqrt(np.cumsum(variances[::-1])[::-1])
-    falling = np.maximum.accumulate(np.clip(above, 0.0, 1.0)[::-1])[::-1]
-    seen = np.flatnonzero(above > SIGNIFICANT * errors)
-    median = int(np.argmax(falling <= falling[0] / 2.0))
-    top = max(int(seen[-1]), median) if len(seen) else -FIRST_OCTAVE
-    least = min(max(float(falling[top]), float(errors[top])), 1.0)
-    return _Side(_octaves(unit)[: top + 1], np.maximum(falling[: top + 1], least))
+    found, last = np.empty(OCTAVES), 1.0
+    for octave in range(OCTAVES):
+        expected = last if octave + FIRST_OCTAVE <= 0 else last * 2.0**-TAIL
+        last = min(_positive_mean(float(above[octave]), float(errors[octave]), expected), last)
+        found[octave] = last
+    return _Side(_octaves(unit), found)
+
+
+def _positive_mean(seen: float, error: float, expected: float) -> float:
+    """Mean of what has an exponential law, once it was seen with a normal error."""
+    if not error > 0.0:
+        return max(seen, 0.0)
+    place = (seen - error * error / max(expected, 1e-300)) / error
+    return error * (place + math.sqrt(2.0 / math.pi) / float(erfcx(-place / math.sqrt(2.0))))
 
 
 def _octaves(unit: float) -> Array:
