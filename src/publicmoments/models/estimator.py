@@ -495,6 +495,7 @@ class _Fit:
         if not signal > 0.0:
             return
         change = before.gradient / before.mean_kept - seen.gradient / seen.mean_kept
+        signal = max(signal, float(change @ change) - lost)
         weight = max(0.0, signal - lost) / (signal + lost)
         secant = Secant(move, change, float(expected @ move), weight)
         self.stand_ins = replace(self.stand_ins, secants=(*self.stand_ins.secants, secant))
