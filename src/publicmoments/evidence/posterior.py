@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from publicmoments.evidence.matrices import floored_power, positive_inverse, positive_solution
+from publicmoments.evidence.matrices import floored_power, positive_solution
 from publicmoments.evidence.standins import StandIns
 from publicmoments.evidence.start import Start
 
@@ -56,6 +56,8 @@ class Observation:
         Share of the curvature that the bound leaves, of all stand-ins or of each.
     cut : ndarray of shape (p k,)
         What the bound takes from public rows: the direction of a bias, where anything tells it.
+    unsure : ndarray of shape (p k, p k)
+        Root of the covariance of what it may take besides.
     """
 
     coef: Array = field(repr=False)
@@ -64,6 +66,7 @@ class Observation:
     bias: float
     kept: float | Array = field(repr=False)
     cut: Array = field(repr=False)
+    unsure: Array = field(repr=False)
 
     @property
     def mean_kept(self) -> float:
@@ -110,19 +113,22 @@ class Posterior:
     ----------
     coef : ndarray of shape (p k,)
         Estimate.
-    precision : ndarray of shape (p k, p k)
-        Of the estimate, the start included.
-    prior : ndarray of shape (p k, p k)
-        Precision of the start, discounted.
+    covariance : ndarray of shape (p k, p k)
+        Of its error, for scales of the start's covariance that are known.
+    started : ndarray of shape (p k, p k)
+        Share of the start in the estimate; the rest comes from releases.
+    unsure : ndarray of shape (p k, p k)
+        Covariance of the estimates that different scales lead to.
     doubt : float
-        Factor by which the covariance of the start was widened.
+        Likeliest factor by which the covariance of the start is to be widened.
     gains : tuple of ndarray
         What a unit of each released gradient moves the estimate by.
     """
 
     coef: Array = field(repr=False)
-    precision: Array = field(repr=False)
-    prior: Array = field(repr=False)
+    covariance: Array = field(repr=False)
+    started: Array = field(repr=False)
+    unsure: Array = field(repr=False)
     doubt: float
     gains: tuple[Array, ...] = field(repr=False)
 
@@ -153,12 +159,11 @@ class Posterior:
         moved = np.zeros(size)
         for gain, seen in zip(self.gains, observations, strict=True):
             noise += seen.noise_sd**2 * gain @ gain.T
-            cut += seen.bias * gain
+            cut += gain @ seen.unsure
             moved += gain @ seen.cut
-        inverse = positive_inverse(self.precision)
-        started = inverse @ self.prior
-        learned = np.eye(size) - started
-        rest = started @ inverse + learned @ own_sampling @ learned.T
+        learned = np.eye(size) - self.started
+        rest = self.started @ self.covariance + self.unsure
+        rest = rest + learned @ own_sampling @ learned.T
         return ErrorParts(noise, (rest + rest.T) / 2, cut @ cut.T + np.outer(moved, moved))
 
 
@@ -201,14 +206,15 @@ def explained(
     wrong = least
     fixed = [stand_ins.curvature(coef, seen.kept) for seen in observations] if linear else None
     posterior = None
+    pulls = [seen.mean_kept * penalty for seen in observations]
     for turn in range(ROUNDS):
-        hessians = fixed or [stand_ins.between(seen.coef, coef, seen.kept) for seen in observations]
-        hessians = [
-            h + seen.mean_kept * penalty for h, seen in zip(hessians, observations, strict=True)
-        ]
+        there = fixed or [stand_ins.between(seen.coef, coef, seen.kept) for seen in observations]
+        here = fixed or [stand_ins.curvature(coef, seen.kept) for seen in observations]
+        far, near = ([h + p for h, p in zip(some, pulls, strict=True)] for some in (there, here))
+        predicted = [h @ (coef - seen.coef) for h, seen in zip(far, observations, strict=True)]
         if turn in REVISED and len(observations) > 1:
-            wrong = _curvature_error(hessians, observations, penalty, coef, least)
-        posterior = _weighed(hessians, start, observations, penalty, coef, wrong)
+            wrong = _curvature_error(predicted, observations, penalty, least)
+        posterior = _weighed(predicted, near, start, observations, penalty, coef, wrong)
         before = coef
         coef = posterior.coef if linear else largest_moved(stand_ins, coef, posterior.coef)
         settled = np.linalg.norm(coef - before) <= 1e-7 * (1.0 + np.linalg.norm(coef))
@@ -235,61 +241,68 @@ def told(seen: Observation, penalty: Array) -> Array:
 
 
 def _curvature_error(
-    hessians: list[Array],
-    observations: list[Observation],
-    penalty: Array,
-    coef: Array,
-    least: float,
+    predicted: list[Array], observations: list[Observation], penalty: Array, least: float
 ) -> float:
     """Relative variance of what curvature predicts of gradients, from what is left of these."""
-    size, numerator, denominator = len(coef), 0.0, 0.0
-    for hessian, seen in zip(hessians, observations, strict=True):
-        predicted = hessian @ (coef - seen.coef)
-        length = float(predicted @ predicted)
-        left = float(np.sum((told(seen, penalty) - predicted) ** 2))
-        beyond = max(left - size * (seen.noise_sd**2 + seen.bias**2), 0.0)
+    numerator, denominator = 0.0, 0.0
+    for expected, seen in zip(predicted, observations, strict=True):
+        length = float(expected @ expected)
+        left = float(np.sum((told(seen, penalty) - expected) ** 2))
+        beyond = max(left - len(expected) * (seen.noise_sd**2 + seen.bias**2), 0.0)
         numerator, denominator = numerator + beyond * length, denominator + length**2
     return max(least, min(numerator / max(denominator, 1e-300), MOST_ERROR))
 
 
 def _weighed(
-    hessians: list[Array],
+    predicted: list[Array],
+    slopes: list[Array],
     start: Start,
     observations: list[Observation],
     penalty: Array,
     coef: Array,
     wrong: float,
 ) -> Posterior:
-    """Solve the weighted equations once."""
+    """Solve the weighted equations once: what is predicted of gradients, and how it changes."""
     size = len(coef)
     information, target = np.zeros((size, size)), np.zeros(size)
     weights = []
-    for hessian, seen in zip(hessians, observations, strict=True):
-        away = hessian @ (coef - seen.coef)
-        variance = seen.noise_sd**2 + seen.bias**2 + wrong * float(away @ away) / size
-        weights.append(1.0 / max(variance, 1e-300))
-        information += weights[-1] * hessian @ hessian
-        target += weights[-1] * hessian @ (told(seen, penalty) + hessian @ seen.coef)
+    for expected, slope, seen in zip(predicted, slopes, observations, strict=True):
+        lost = wrong * float(expected @ expected) / size
+        weights.append(1.0 / max(seen.noise_sd**2 + seen.bias**2 + lost, 1e-300))
+        information += weights[-1] * slope @ slope
+        target += weights[-1] * slope @ (told(seen, penalty) - expected + slope @ coef)
     apart = positive_solution(information, target) - start.coef
-    doubt = _likeliest_scale(start, information, apart)
-    prior = positive_inverse(start.covariance) / doubt
-    precision = prior + information
-    inverse = positive_inverse(precision)
-    gains = tuple(w * inverse @ h for w, h in zip(weights, hessians, strict=True))
-    return Posterior(inverse @ (target + prior @ start.coef), precision, prior, doubt, gains)
+    found = _updated(start, information, apart)
+    gains = tuple(w * found.covariance @ h for w, h in zip(weights, slopes, strict=True))
+    return replace(found, gains=gains)
 
 
-def _likeliest_scale(start: Start, information: Array, apart: Array) -> float:
+def _updated(start: Start, information: Array, apart: Array) -> Posterior:
     """
-    Scale of the start's covariance that best explains how far releases are from the start.
+    Move the start towards releases, averaged over the scales that its covariance may have.
 
-    Along the common axes of both, the distance has variance 1 + scale w in units of its own error.
+    Along the common axes of that covariance and of the information, the distance of the two has
+    variance 1 + scale w in units of the releases' own error. That says how likely a scale is, the
+    root of which has a half Cauchy law before.
     """
     root = floored_power(start.covariance, 0.5)
     ratios, axes = np.linalg.eigh(root.T @ information @ root)
-    ratios = np.maximum(ratios, 1e-300)
-    squares = (axes.T @ (root.T @ (information @ apart))) ** 2 / ratios
-    scales = np.geomspace(1.0 if start.informed else LEAST_DOUBT, MOST_DOUBT, DOUBTS)[:, None]
-    variances = 1.0 + scales * ratios
-    surprise = np.sum(np.log(variances) + squares / variances, axis=1)
-    return float(scales[int(np.argmin(surprise)), 0])
+    ratios, common = np.maximum(ratios, 1e-300), root @ axes
+    pull = common.T @ (information @ apart)
+    scales = np.geomspace(1.0 if start.informed else LEAST_DOUBT, MOST_DOUBT, DOUBTS)
+    variances = 1.0 + scales[:, None] * ratios
+    surprise = np.sum(np.log(variances) + pull**2 / ratios / variances, axis=1) / 2.0
+    before = np.log1p(scales) - np.log(scales) / 2.0
+    weights = np.exp(np.min(surprise + before) - surprise - before)
+    weights /= weights.sum()
+    moves, left = scales[:, None] / variances, 1.0 / variances
+    mean, kept = weights @ moves, weights @ left
+    spread = (moves - mean) * pull
+    return Posterior(
+        coef=start.coef + common @ (mean * pull),
+        covariance=(common * mean) @ common.T,
+        started=(common * kept) @ axes.T @ floored_power(start.covariance, -0.5),
+        unsure=common @ (spread.T * weights) @ spread @ common.T,
+        doubt=float(scales[int(np.argmin(surprise))]),
+        gains=(),
+    )

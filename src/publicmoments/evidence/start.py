@@ -90,13 +90,16 @@ def public_start(
     free = np.eye(p) if constant is None else np.eye(p) - _projection(constant)
     shrunk = np.kron(free, np.eye(k))
     bounded = math.isfinite(family.slope_limit)
-    weak = stand_ins.spread(coef) / n * np.eye(p * k) if bounded else np.zeros((p * k, p * k))
+    weak = np.zeros((p * k, p * k))
+    if bounded:
+        values, vectors = np.linalg.eigh(penalty)
+        weak = (vectors * np.maximum(stand_ins.spread(coef) / n - values, 0.0)) @ vectors.T
     if constant is not None:
         coef = minimised(stand_ins, responses, penalty + weak + 1e6 * shrunk, coef)
     unit = stand_ins.spread(coef)
     weak += 1e-9 * unit * np.eye(p * k)
     best, found, kept = np.inf, coef, SHRINKAGES[0]
-    least = 0.0 if family.is_linear else 1.0 / n
+    least = 0.0 if family.is_linear or bounded else 1.0 / n
     for share in np.maximum(SHRINKAGES, least):
         added = penalty + share * unit * shrunk + weak
         coef = minimised(stand_ins, responses, added, coef)

@@ -12,7 +12,7 @@ from scipy.special import erfcx, ndtri
 
 from publicmoments.evidence.chance import beyond_chance
 
-__all__ = ["Tails", "normal_quantiles", "octave_shares", "signed_edges", "sorted_in"]
+__all__ = ["Tails", "excesses", "normal_quantiles", "octave_shares", "signed_edges", "sorted_in"]
 
 Array = NDArray[np.float64]
 
@@ -25,6 +25,9 @@ REACH = OCTAVES - 1 + FIRST_OCTAVE
 TAIL = 3.0
 """Beyond what can be seen, the share of rows above a size falls with its third power: the least
 whole power with which the error of a bound falls faster than the bound grows."""
+
+SLOWEST_TAIL = 2.0
+"""The same where the worst is to be allowed for: with any less, sampling errors have no end."""
 
 SIGNIFICANT = 3.0
 """Standard errors from which a share above a size is taken to be seen."""
@@ -130,6 +133,10 @@ class Tails:
         """Expected excess of influences beyond a bound, on both sides together."""
         return sum(side.excess(bound) for side in self._sides)
 
+    def most_excess(self, bound: float) -> float:
+        """Return the same where shares may fall as slowly as with their second power."""
+        return _side(self.unit, *self._sums, SLOWEST_TAIL).excess(bound)
+
     def bias(self, bound: float) -> float:
         """Length of the mean of what a bound cuts off, at most as likely as not."""
         excesses = [side.excess(bound) for side in self._sides]
@@ -160,7 +167,12 @@ class Tails:
     @cached_property
     def _together(self) -> _Side:
         """Both sides as one."""
-        return _side(self.unit, self.shares.sum(axis=0), self.variances.sum(axis=0))
+        return _side(self.unit, *self._sums)
+
+    @property
+    def _sums(self) -> tuple[Array, Array]:
+        """Shares of both sides together, and their error variances."""
+        return self.shares.sum(axis=0), self.variances.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,27 +181,28 @@ class _Side:
 
     sizes: Array
     shares: Array
+    tail: float
 
     def above(self, size: float) -> float:
         """Share of rows above a size."""
         last = float(self.sizes[-1])
         if size >= last:
-            return float(self.shares[-1] * (size / last) ** -TAIL)
+            return float(self.shares[-1] * (size / last) ** -self.tail)
         return float(np.interp(size, self.sizes, self.shares))
 
     def excess(self, bound: float) -> float:
         """Integral of the share above, from a bound on."""
         last, share = float(self.sizes[-1]), float(self.shares[-1])
         if bound >= last:
-            return float(share * last * (bound / last) ** (1.0 - TAIL) / (TAIL - 1.0))
+            return float(share * last * (bound / last) ** (1.0 - self.tail) / (self.tail - 1.0))
         beyond = self.sizes[np.searchsorted(self.sizes, bound, side="right") :]
         sizes = np.append(bound, beyond)
         above = np.interp(sizes, self.sizes, self.shares)
         inner = float(np.diff(sizes) @ (above[1:] + above[:-1])) / 2.0
-        return inner + share * last / (TAIL - 1.0)
+        return inner + share * last / (self.tail - 1.0)
 
 
-def _side(unit: float, shares: Array, variances: Array) -> _Side:
+def _side(unit: float, shares: Array, variances: Array, tail: float = TAIL) -> _Side:
     """
     Share above each octave's lower edge, from the lowest upwards.
 
@@ -199,19 +212,26 @@ def _side(unit: float, shares: Array, variances: Array) -> _Side:
     """
     above = np.cumsum(shares[::-1])[::-1]
     errors = np.sqrt(np.cumsum(variances[::-1])[::-1])
-    found, last = np.empty(OCTAVES), 1.0
+    falling = np.maximum.accumulate(np.clip(above, 0.0, 1.0)[::-1])[::-1]
+    found, last = falling.copy(), 1.0
     for octave in range(OCTAVES):
-        expected = last if octave + FIRST_OCTAVE <= 0 else last * 2.0**-TAIL
-        last = min(_positive_mean(float(above[octave]), float(errors[octave]), expected), last)
-        found[octave] = last
-    return _Side(_octaves(unit), found)
+        if falling[octave] <= falling[0] / 2.0:
+            expected = last * 2.0**-tail
+            seen = _positive_mean(float(above[octave]), float(errors[octave]), expected)
+            found[octave] = min(seen, last)
+        last = found[octave]
+    return _Side(_octaves(unit), found, tail)
 
 
 def _positive_mean(seen: float, error: float, expected: float) -> float:
     """Mean of what has an exponential law, once it was seen with a normal error."""
     if not error > 0.0:
         return max(seen, 0.0)
-    place = (seen - error * error / max(expected, 1e-300)) / error
+    if not expected > 0.0:
+        return 0.0
+    place = seen / error - error / expected
+    if place < -1e3:
+        return -error / place
     return error * (place + math.sqrt(2.0 / math.pi) / float(erfcx(-place / math.sqrt(2.0))))
 
 
@@ -231,6 +251,20 @@ def signed_edges(unit: float, sides: int) -> Array:
     if sides == 1:
         return octaves
     return np.concatenate([[-np.inf], -octaves[::-1], octaves])
+
+
+def excesses(influences: Array, bound: float, expected: float) -> Array:
+    """Excess of influences over a bound, all scaled so that its mean is as expected."""
+    low, high = 0.0, 1.0
+    while (float(np.mean(np.maximum(high * influences - bound, 0.0)))) < expected:
+        low, high = high, 2.0 * high
+    for _ in range(50):
+        middle = (low + high) / 2.0
+        if float(np.mean(np.maximum(middle * influences - bound, 0.0))) < expected:
+            low = middle
+        else:
+            high = middle
+    return np.maximum(high * influences - bound, 0.0)
 
 
 def normal_quantiles() -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from publicmoments.evidence.bounds import Bound, LengthBounds, choose_bound
 from publicmoments.evidence.look import Look, look_radius, looked
-from publicmoments.evidence.matrices import positive_inverse
+from publicmoments.evidence.matrices import floored_power, positive_inverse
 from publicmoments.evidence.posterior import (
     ErrorParts,
     Observation,
@@ -32,6 +32,7 @@ from publicmoments.evidence.standins import Secant, StandIns, enough_rows, made_
 from publicmoments.evidence.start import constant_start, moments_start, public_start
 from publicmoments.evidence.tails import (
     Tails,
+    excesses,
     normal_quantiles,
     octave_shares,
     signed_edges,
@@ -422,15 +423,36 @@ class _Fit:
         public = Tails(self.tails.unit, shares, np.maximum(shares, 1.0 / n) / n)
         return public.learned(self.tails.shares, self.tails.variances)
 
-    def public_cut(self, coef: Array, recipe: TotalRecipe) -> Array:
-        """Return what a bound takes from the mean gradient of public rows; zeros without them."""
-        slopes, rows = self.public_slopes(coef), self.public_rows
-        if slopes is None or rows is None:
-            return np.zeros(len(coef))
-        lengths = _lengths(rows)
-        kept = np.minimum(1.0, recipe.radius / np.maximum(lengths, 1e-300))
-        kept = np.minimum(kept, recipe.l2_bound / np.maximum(lengths * _lengths(slopes), 1e-300))
-        return np.asarray((rows.T @ (slopes * (1.0 - kept)[:, None]) / len(rows)).ravel())
+    def cut_off(self, coef: Array, bound: Bound) -> tuple[Array, Array]:
+        """
+        Return what a bound takes from a mean gradient, and a root of the covariance of its error.
+
+        Where influences are counted, its length is at most their excess. Its direction is that of
+        public rows, whose influences are made larger or smaller, all by one factor, until they are
+        beyond the bound by as much. They are few, and as good as one more of any direction.
+        """
+        size, slopes, rows = len(coef), self.public_slopes(coef), self.public_rows
+        counted = self.bounds is None
+        most = bound.bias * math.sqrt(size)
+        if counted:
+            sizes = self.sizes(coef)
+            most = (sizes.excess if slopes is None else sizes.most_excess)(bound.bound)
+        cut, shape, m = np.zeros(size), np.eye(size) / size, 0.0
+        if slopes is not None and rows is not None:
+            lengths = np.maximum(_lengths(rows), 1e-300)
+            if counted:
+                influences = np.maximum(lengths * _lengths(slopes), 1e-300)
+                taken = excesses(influences, bound.bound, most) / influences
+            else:
+                taken = 1.0 - np.minimum(1.0, bound.bound / self.family.slope_limit / lengths)
+            vectors = (rows[:, :, None] * (slopes * taken[:, None])[:, None, :]).reshape(-1, size)
+            moment = vectors.T @ vectors
+            squares = max(float(np.trace(moment)), 1e-300)
+            cut, m = vectors.mean(axis=0), float(_lengths(vectors).sum()) ** 2 / squares
+            shape = (m * moment / squares + size * shape) / (m + size)
+        if counted:
+            most /= math.sqrt(m + 1.0)
+        return cut, most * floored_power(shape, 0.5)
 
     def count(self, coef: Array) -> NoisyTotal | None:
         """Count how many rows have influences of which size, where these have no limit."""
@@ -479,7 +501,7 @@ class _Fit:
             released.noise_sd,
             bound.bias,
             bound.kept,
-            self.public_cut(coef, recipe),
+            *self.cut_off(coef, bound),
         )
         if self.seen:
             self.learn_curvature(self.seen[-1], seen)
