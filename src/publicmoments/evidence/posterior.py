@@ -37,6 +37,10 @@ LEAST_DOUBT, MOST_DOUBT, DOUBTS = 1e-4, 1e12, 161
 """Scales tried on the covariance of the start; at least 1 where public responses stand behind."""
 
 
+FREEDOM = 4.0
+"""Degrees of freedom of the law of the root of that scale: its fourth power just has no mean."""
+
+
 @dataclass(frozen=True, eq=False)
 class Observation:
     """
@@ -283,7 +287,7 @@ def _updated(start: Start, information: Array, apart: Array) -> Posterior:
 
     Along the common axes of that covariance and of the information, the distance of the two has
     variance 1 + scale w in units of the releases' own error. That says how likely a scale is, the
-    root of which has a half Cauchy law before.
+    root of which has half a Student law before, whose mean square is finite.
     """
     root = floored_power(start.covariance, 0.5)
     ratios, axes = np.linalg.eigh(root.T @ information @ root)
@@ -292,7 +296,7 @@ def _updated(start: Start, information: Array, apart: Array) -> Posterior:
     scales = np.geomspace(1.0 if start.informed else LEAST_DOUBT, MOST_DOUBT, DOUBTS)
     variances = 1.0 + scales[:, None] * ratios
     surprise = np.sum(np.log(variances) + pull**2 / ratios / variances, axis=1) / 2.0
-    before = np.log1p(scales) - np.log(scales) / 2.0
+    before = (FREEDOM + 1.0) / 2.0 * np.log1p(scales) - np.log(scales) / 2.0
     weights = np.exp(np.min(surprise + before) - surprise - before)
     weights /= weights.sum()
     moves, left = scales[:, None] / variances, 1.0 / variances

@@ -513,7 +513,8 @@ class _Fit:
         raw = replace(self.stand_ins, secants=())
         expected = raw.between(before.coef, seen.coef) @ move
         signal = float(expected @ expected)
-        lost = self.stand_ins.size * sum(one.noise_sd**2 + one.bias**2 for one in (seen, before))
+        variances = [(one.noise_sd**2 + one.bias**2) / one.mean_kept**2 for one in (seen, before)]
+        lost = self.stand_ins.size * sum(variances)
         if not signal > 0.0:
             return
         change = before.gradient / before.mean_kept - seen.gradient / seen.mean_kept
@@ -579,7 +580,7 @@ class _Fit:
     def finished(self, coef: Array) -> Fitted:
         """Put together what was found."""
         final = replace(self.posterior, coef=coef)
-        hessian = self.stand_ins.curvature(coef)
+        hessian = replace(self.stand_ins, secants=()).curvature(coef)
         inverse = positive_inverse(hessian + self.penalty)
         score = self.penalty @ coef
         meat = self.mean_square_slopes(coef) - np.outer(score, score)
