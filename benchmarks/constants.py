@@ -57,7 +57,7 @@ CONSTANTS = (
     Constant("standins", "FREEDOM", 1_000, "Gaussian rows where only moments are public"),
     Constant("start", "LEAST_SHRINKAGE", 1e-6, "covariance of the public fit without a floor"),
     Constant("tails", "TAIL", 30.0, "no tail beyond what is seen"),
-    Constant("tails", "SIGNIFICANT", 1.0, "shares believed from one standard error on"),
+    Constant("tails", "SLOWEST_TAIL", 3.0, "no slower tails in intervals than elsewhere"),
     Constant("tails", "COHERENCE", 0.0, "bias only from the difference of the two sides"),
     Constant("bounds", "ROW_COHERENCE", 0.0, "row weights of labels cost nothing"),
     Constant("posterior", "LARGEST_MOVE", np.inf, "moves of any length"),

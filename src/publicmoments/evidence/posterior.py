@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from publicmoments.evidence.matrices import floored_power, positive_solution
+from publicmoments.evidence.matrices import floored_power, positive_inverse, positive_solution
 from publicmoments.evidence.standins import StandIns
 from publicmoments.evidence.start import Start
 
@@ -35,10 +35,6 @@ STAND_IN_ERROR, MOST_ERROR = 2.0, 4.0
 
 LEAST_DOUBT, MOST_DOUBT, DOUBTS = 1e-4, 1e12, 161
 """Scales tried on the covariance of the start; at least 1 where public responses stand behind."""
-
-
-FREEDOM = 4.0
-"""Degrees of freedom of the law of the root of that scale: its fourth power just has no mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,22 +113,19 @@ class Posterior:
     ----------
     coef : ndarray of shape (p k,)
         Estimate.
-    covariance : ndarray of shape (p k, p k)
-        Of its error, for scales of the start's covariance that are known.
-    started : ndarray of shape (p k, p k)
-        Share of the start in the estimate; the rest comes from releases.
-    unsure : ndarray of shape (p k, p k)
-        Covariance of the estimates that different scales lead to.
+    precision : ndarray of shape (p k, p k)
+        Of the estimate, the start included.
+    prior : ndarray of shape (p k, p k)
+        Precision of the start, discounted.
     doubt : float
-        Likeliest factor by which the covariance of the start is to be widened.
+        Factor by which the covariance of the start was widened.
     gains : tuple of ndarray
         What a unit of each released gradient moves the estimate by.
     """
 
     coef: Array = field(repr=False)
-    covariance: Array = field(repr=False)
-    started: Array = field(repr=False)
-    unsure: Array = field(repr=False)
+    precision: Array = field(repr=False)
+    prior: Array = field(repr=False)
     doubt: float
     gains: tuple[Array, ...] = field(repr=False)
 
@@ -165,9 +158,10 @@ class Posterior:
             noise += seen.noise_sd**2 * gain @ gain.T
             cut += gain @ seen.unsure
             moved += gain @ seen.cut
-        learned = np.eye(size) - self.started
-        rest = self.started @ self.covariance + self.unsure
-        rest = rest + learned @ own_sampling @ learned.T
+        inverse = positive_inverse(self.precision)
+        started = inverse @ self.prior
+        learned = np.eye(size) - started
+        rest = started @ inverse + learned @ own_sampling @ learned.T
         return ErrorParts(noise, (rest + rest.T) / 2, cut @ cut.T + np.outer(moved, moved))
 
 
@@ -276,37 +270,25 @@ def _weighed(
         information += weights[-1] * slope @ slope
         target += weights[-1] * slope @ (told(seen, penalty) - expected + slope @ coef)
     apart = positive_solution(information, target) - start.coef
-    found = _updated(start, information, apart)
-    gains = tuple(w * found.covariance @ h for w, h in zip(weights, slopes, strict=True))
-    return replace(found, gains=gains)
+    doubt = _likeliest_scale(start, information, apart)
+    prior = positive_inverse(start.covariance) / doubt
+    precision = prior + information
+    inverse = positive_inverse(precision)
+    gains = tuple(w * inverse @ h for w, h in zip(weights, slopes, strict=True))
+    return Posterior(inverse @ (target + prior @ start.coef), precision, prior, doubt, gains)
 
 
-def _updated(start: Start, information: Array, apart: Array) -> Posterior:
+def _likeliest_scale(start: Start, information: Array, apart: Array) -> float:
     """
-    Move the start towards releases, averaged over the scales that its covariance may have.
+    Scale of the start's covariance that best explains how far releases are from the start.
 
-    Along the common axes of that covariance and of the information, the distance of the two has
-    variance 1 + scale w in units of the releases' own error. That says how likely a scale is, the
-    root of which has half a Student law before, whose mean square is finite.
+    Along the common axes of both, the distance has variance 1 + scale w in units of its own error.
     """
     root = floored_power(start.covariance, 0.5)
     ratios, axes = np.linalg.eigh(root.T @ information @ root)
-    ratios, common = np.maximum(ratios, 1e-300), root @ axes
-    pull = common.T @ (information @ apart)
-    scales = np.geomspace(1.0 if start.informed else LEAST_DOUBT, MOST_DOUBT, DOUBTS)
-    variances = 1.0 + scales[:, None] * ratios
-    surprise = np.sum(np.log(variances) + pull**2 / ratios / variances, axis=1) / 2.0
-    before = (FREEDOM + 1.0) / 2.0 * np.log1p(scales) - np.log(scales) / 2.0
-    weights = np.exp(np.min(surprise + before) - surprise - before)
-    weights /= weights.sum()
-    moves, left = scales[:, None] / variances, 1.0 / variances
-    mean, kept = weights @ moves, weights @ left
-    spread = (moves - mean) * pull
-    return Posterior(
-        coef=start.coef + common @ (mean * pull),
-        covariance=(common * mean) @ common.T,
-        started=(common * kept) @ axes.T @ floored_power(start.covariance, -0.5),
-        unsure=common @ (spread.T * weights) @ spread @ common.T,
-        doubt=float(scales[int(np.argmin(surprise))]),
-        gains=(),
-    )
+    ratios = np.maximum(ratios, 1e-300)
+    squares = (axes.T @ (root.T @ (information @ apart))) ** 2 / ratios
+    scales = np.geomspace(1.0 if start.informed else LEAST_DOUBT, MOST_DOUBT, DOUBTS)[:, None]
+    variances = 1.0 + scales * ratios
+    surprise = np.sum(np.log(variances) + squares / variances, axis=1)
+    return float(scales[int(np.argmin(surprise)), 0])

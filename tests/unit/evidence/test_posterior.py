@@ -33,7 +33,7 @@ def start_at(coef, variance=1.0, informed=True, n_public=10**9, k=1):
 
 def observed(gradient, coef, noise_sd=1e-9, bias=0.0, kept=1.0, cut=None):
     cut = np.zeros(len(coef)) if cut is None else cut
-    return Observation(coef, gradient, noise_sd, bias, kept, cut, bias * np.eye(len(coef)))
+    return Observation(coef, gradient, noise_sd, bias, kept, cut)
 
 
 def linear_gradient(coef, rng=None, noise_sd=0.0, truth=TRUTH):
@@ -128,8 +128,8 @@ def test_a_wrong_start_fades(away):
     found, start = posterior_from(away)
     assert found.doubt > 0.1 * away**2
     assert np.linalg.norm(found.coef - TRUTH) < 0.1 * np.linalg.norm(start.coef - TRUTH)
-    # Next to nothing of the estimate comes from it.
-    assert np.abs(found.started).max() < 20.0 / away**2
+    # Its precision has been taken down by as much.
+    np.testing.assert_allclose(found.prior, np.eye(P) / 1e-4 / found.doubt, rtol=1e-9)
 
 
 def test_doubt_grows_with_the_distance_and_is_no_less_than_one():
