@@ -22,7 +22,7 @@ REACH = float(norm.isf(LEVEL / 2))
 OFF = 1.014
 """How far the variance of the biased samplers was off, which must be seen."""
 
-DRAWS = {0.6: 60_000, 1.0: 60_000, 2.5: 600_000, 40.0: 60_000, 2.0**30: 60_000, 2.0**45: 60_000}
+DRAWS = {0.6: 60_000, 1.0: 60_000, 2.5: 1_200_000, 40.0: 60_000, 2.0**30: 60_000, 2.0**45: 60_000}
 """Noise sd, in grid units, and numbers that are drawn."""
 
 SHORT = [sd for sd in DRAWS if sd < 100]

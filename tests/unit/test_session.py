@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, PublicMoments
+from publicmoments.evidence.schedule import STEPS, STEPS_UNINFORMED
 from publicmoments.factors import Ones, Slope
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
 from publicmoments.models.estimator import Problem, fit
@@ -177,5 +178,5 @@ def test_a_joint_matrix_tells_of_the_response():
     assert not replace(asked, anchor=False).by_moments
     informed = asked.laws(GDP(1.0), N, 1.0)
     free = replace(asked, anchor=False).laws(GDP(1.0), N, 1.0)
-    # No histogram of responses, and half the steps.
-    assert len(free) - len(informed) == 1 + 2 * 4
+    # No histogram of responses, and two steps less, each with its count.
+    assert len(free) - len(informed) == 1 + 2 * (STEPS_UNINFORMED - STEPS)

@@ -518,7 +518,6 @@ class _Fit:
         if not signal > 0.0:
             return
         change = before.gradient / before.mean_kept - seen.gradient / seen.mean_kept
-        signal = max(signal, float(change @ change) - lost)
         weight = max(0.0, signal - lost) / (signal + lost)
         secant = Secant(move, change, float(expected @ move), weight)
         self.stand_ins = replace(self.stand_ins, secants=(*self.stand_ins.secants, secant))
@@ -580,7 +579,7 @@ class _Fit:
     def finished(self, coef: Array) -> Fitted:
         """Put together what was found."""
         final = replace(self.posterior, coef=coef)
-        hessian = replace(self.stand_ins, secants=()).curvature(coef)
+        hessian = self.stand_ins.curvature(coef)
         inverse = positive_inverse(hessian + self.penalty)
         score = self.penalty @ coef
         meat = self.mean_square_slopes(coef) - np.outer(score, score)

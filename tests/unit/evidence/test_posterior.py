@@ -33,7 +33,7 @@ def start_at(coef, variance=1.0, informed=True, n_public=10**9, k=1):
 
 def observed(gradient, coef, noise_sd=1e-9, bias=0.0, kept=1.0, cut=None):
     cut = np.zeros(len(coef)) if cut is None else cut
-    return Observation(coef, gradient, noise_sd, bias, kept, cut)
+    return Observation(coef, gradient, noise_sd, bias, kept, cut, bias * np.eye(len(coef)))
 
 
 def linear_gradient(coef, rng=None, noise_sd=0.0, truth=TRUTH):

@@ -70,7 +70,7 @@ def split(before, noise_sd, own, bias=0.0, cut=None):
     precision = prior + information
     gain = np.linalg.inv(precision) @ information
     coef, cut = np.zeros(len(before)), np.zeros(len(before)) if cut is None else cut
-    seen = Observation(coef, coef, noise_sd, bias, 1.0, cut)
+    seen = Observation(coef, coef, noise_sd, bias, 1.0, cut, bias * np.eye(len(before)))
     return Posterior(coef, precision, prior, 1.0, (gain,)).errors([seen], own), gain
 
 
@@ -96,7 +96,7 @@ def test_the_error_of_an_update_splits_as_that_of_a_linear_estimate_does():
 def test_what_nothing_was_learned_of_keeps_its_start():
     prior, gain = np.diag([1.0, 0.25]), np.diag([1.0, 0.0])
     coef = np.zeros(2)
-    seen = Observation(coef, coef, 1e-6, 0.0, 1.0, coef)
+    seen = Observation(coef, coef, 1e-6, 0.0, 1.0, coef, np.zeros((2, 2)))
     posterior = Posterior(coef, prior + np.diag([1e12, 0.0]), prior, 1.0, (gain,))
     parts = posterior.errors([seen], 0.01 * np.eye(2))
     np.testing.assert_allclose(np.diag(parts.sampling), [0.01, 4.0], rtol=1e-6)
@@ -175,7 +175,8 @@ def test_several_responses_have_errors_of_their_own():
     assert {part.shape for part in parts_of(model)} == {(2, D + 1, D + 1)}
     assert model.conf_int().shape == (2, D + 1, 2)
     ratio = np.diff(model.conf_int()[1]) / np.diff(model.conf_int()[0])
-    np.testing.assert_allclose(ratio, 3.0, rtol=0.05)
+    # Each has curvature of its own, as far as noisy moves teach it.
+    np.testing.assert_allclose(ratio, 3.0, rtol=0.1)
     interval = model.predict_interval(X[:5])
     assert interval.shape == (5, 2, 2)
     np.testing.assert_allclose(interval.mean(axis=2), model.predict(X[:5]))
