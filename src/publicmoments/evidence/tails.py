@@ -23,14 +23,14 @@ REACH = OCTAVES - 1 + FIRST_OCTAVE
 """Octaves from the size of an influence at the start to the last."""
 
 TAIL = 3.0
-"""Beyond what can be seen, the share of rows above a size falls with its third power: the least
-whole power with which the error of a bound falls faster than the bound grows."""
+"""The share of rows above a size is expected to fall with its third power: the least whole power
+with which the error of a bound falls faster than the bound grows."""
 
 SLOWEST_TAIL = 2.0
 """The same where the worst is to be allowed for: with any less, sampling errors have no end."""
 
 SIGNIFICANT = 3.0
-"""Standard errors from which a share above a size is taken to be seen."""
+"""Standard errors up to which influences as large as many octaves may still be noise."""
 
 COHERENCE = 0.5
 """Share of what a bound cuts off that points the same way, besides what two sides differ by."""
@@ -206,8 +206,8 @@ def _side(unit: float, shares: Array, variances: Array, tail: float = TAIL) -> _
     """
     Share above each octave's lower edge, from the lowest upwards.
 
-    Given the share above one edge, that above the next is expected to be the same up to the typical
-    size, and to follow the power law beyond; it has an exponential law about that expectation, and
+    Up to the median it is what counts say. Beyond, given the share above one edge, that above the
+    next is expected to follow the power law; it has an exponential law about that expectation, and
     the sum of all counts from there on tells the rest.
     """
     above = np.cumsum(shares[::-1])[::-1]

@@ -61,7 +61,7 @@ def test_without_noise_errors_are_those_of_the_information(case):
     information = (DESIGN * curvature(predictor)[:, None]).T @ DESIGN
     expected = np.sqrt(np.diag(np.linalg.inv(information)))
     # Curvature and dispersion are those of 200 public rows.
-    np.testing.assert_allclose(sizes(model), expected, rtol=0.15)
+    np.testing.assert_allclose(sizes(model), expected, rtol=0.2)
     sampling = np.diag(model.sampling_covariance_)
     assert (np.diag(model.noise_covariance_) < 0.01 * sampling).all()
     assert (np.diag(model.bias_covariance_) < 0.01 * sampling).all()
