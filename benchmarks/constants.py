@@ -9,6 +9,7 @@ constants (choose); the others confirm.
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import os
 import warnings
@@ -24,8 +25,11 @@ import wild
 
 BUDGETS = (0.3, 1.0, 3.0, 10.0)
 CONFIRM = ("hours", "food", "males", "benefits", "oldvisits", "stay", "medpar")
-ROOM, LARGEST = "publicmoments.evidence", 1e6
+PACKAGE, LARGEST = "publicmoments", 1e6
 """Where the constants are; an error that stands for a fit that failed."""
+
+ROOMS = ("evidence", "models", "planner")
+"""What stands after the door."""
 
 
 @dataclass(frozen=True)
@@ -39,30 +43,40 @@ class Constant:
 
 
 CONSTANTS = (
-    Constant("schedule", "LOOK", 0.02, "share of the look, at a fifth"),
-    Constant("schedule", "COUNTS", 0.02, "share of the counts, at a fifth"),
-    Constant("schedule", "RESPONSES", 0.01, "share of the response's histogram, at a third"),
-    Constant("schedule", "GROWTH", 1.0, "all gradients alike"),
-    Constant("schedule", "STEPS", 3, "half as many gradients with public responses"),
-    Constant("schedule", "STEPS_UNINFORMED", 4, "half as many without public responses"),
-    Constant("schedule", "STEPS_PER_DECADE", 0.0, "no more steps for more rows or budget"),
-    Constant("schedule", "ROOM", 4.0, "more steps from ten times the rows on"),
-    Constant("look", "LEAST_RADIUS", 1.0, "rows of the look bounded at their typical length"),
-    Constant("look", "LOOK_NOISE", np.inf, "the look's radius does not grow"),
-    Constant("look", "NOISE_MARGIN", 0.0, "no floor under second moments by noise"),
-    Constant("chance", "MARGIN", 0.0, "all beyond the expected counts as disagreement"),
-    Constant("responses", "SIGNIFICANT", 1.0, "cells believed from one standard error on"),
-    Constant("responses", "RAREST", 0.0, "classes may be as rare as noise has them"),
-    Constant("standins", "LEAST_CURVATURE", 1e-6, "no floor under curvatures"),
-    Constant("standins", "FREEDOM", 1_000, "Gaussian rows where only moments are public"),
-    Constant("start", "LEAST_SHRINKAGE", 1e-6, "covariance of the public fit without a floor"),
-    Constant("tails", "TAIL", 30.0, "no tail beyond what is seen"),
-    Constant("tails", "SLOWEST_TAIL", 3.0, "no slower tails in intervals than elsewhere"),
-    Constant("tails", "COHERENCE", 0.0, "bias only from the difference of the two sides"),
-    Constant("bounds", "ROW_COHERENCE", 0.0, "row weights of labels cost nothing"),
-    Constant("posterior", "LARGEST_MOVE", np.inf, "moves of any length"),
-    Constant("posterior", "STAND_IN_ERROR", 0.0, "curvatures are taken to be right at first"),
-    Constant("posterior", "MOST_ERROR", 1e-3, "and nearly right after all"),
+    Constant("evidence.schedule", "LOOK", 0.02, "share of the look, at a fifth"),
+    Constant("evidence.schedule", "COUNTS", 0.02, "share of the counts, at a fifth"),
+    Constant(
+        "evidence.schedule", "RESPONSES", 0.01, "share of the response's histogram, at a third"
+    ),
+    Constant("evidence.schedule", "GROWTH", 1.0, "all gradients alike"),
+    Constant("evidence.schedule", "STEPS", 3, "half as many gradients with public responses"),
+    Constant("evidence.schedule", "STEPS_UNINFORMED", 4, "half as many without public responses"),
+    Constant("evidence.schedule", "STEPS_PER_DECADE", 0.0, "no more steps for more rows or budget"),
+    Constant("evidence.schedule", "ROOM", 4.0, "more steps from ten times the rows on"),
+    Constant(
+        "evidence.look", "LEAST_RADIUS", 1.0, "rows of the look bounded at their typical length"
+    ),
+    Constant("evidence.look", "LOOK_NOISE", np.inf, "the look's radius does not grow"),
+    Constant("evidence.look", "NOISE_MARGIN", 0.0, "no floor under second moments by noise"),
+    Constant("evidence.chance", "MARGIN", 0.0, "all beyond the expected counts as disagreement"),
+    Constant("evidence.responses", "SIGNIFICANT", 1.0, "cells believed from one standard error on"),
+    Constant("evidence.responses", "RAREST", 0.0, "classes may be as rare as noise has them"),
+    Constant("evidence.standins", "LEAST_CURVATURE", 1e-6, "no floor under curvatures"),
+    Constant("evidence.standins", "FREEDOM", 1_000, "Gaussian rows where only moments are public"),
+    Constant(
+        "evidence.start", "LEAST_SHRINKAGE", 1e-6, "covariance of the public fit without a floor"
+    ),
+    Constant("evidence.tails", "TAIL", 30.0, "no tail beyond what is seen"),
+    Constant("evidence.tails", "SLOWEST_TAIL", 3.0, "intervals alone: no slower tails there"),
+    Constant("evidence.tails", "COHERENCE", 0.0, "bias only from the difference of the two sides"),
+    Constant("evidence.bounds", "ROW_COHERENCE", 0.0, "row weights of labels cost nothing"),
+    Constant("evidence.posterior", "LARGEST_MOVE", np.inf, "moves of any length"),
+    Constant(
+        "evidence.posterior", "STAND_IN_ERROR", 0.0, "curvatures are taken to be right at first"
+    ),
+    Constant("evidence.posterior", "MOST_ERROR", 1e-3, "and nearly right after all"),
+    Constant("models.estimator", "HINT", 1.0, "the histogram of responses hints at no sizes"),
+    Constant("models.estimator", "WORSE", np.inf, "no step is taken back"),
 )
 
 
@@ -72,7 +86,7 @@ def errors(task: tuple[str, int, Constant | None]) -> dict[tuple[float, str], fl
     warnings.simplefilter("ignore")
     if constant is None:
         return _errors(name, seed)
-    module = importlib.import_module(f"{ROOM}.{constant.module}")
+    module = importlib.import_module(f"{PACKAGE}.{constant.module}")
     kept = getattr(module, constant.name)
     try:
         _put(module, constant.name, constant.without)
@@ -124,7 +138,7 @@ def line(
     without: dict[tuple[str, float, str], float],
 ) -> str:
     """A row of the table: cost of a removal on both halves of the tables."""
-    module = importlib.import_module(f"{ROOM}.{constant.module}")
+    module = importlib.import_module(f"{PACKAGE}.{constant.module}")
     cells = [f"`{constant.module}.{constant.name}`", f"{getattr(module, constant.name)}"]
     cells.append(constant.meaning)
     for confirm in (False, True):
@@ -133,13 +147,43 @@ def line(
     return f"| {' | '.join(cells)} |"
 
 
+def others() -> list[str]:
+    """Further numbers with a name after the door: what is not measured here, by module."""
+    measured, found = {(one.module, one.name) for one in CONSTANTS}, []
+    root = Path(importlib.import_module(PACKAGE).__file__).parent
+    for path in sorted(file for room in ROOMS for file in (root / room).rglob("*.py")):
+        module = ".".join(path.relative_to(root).with_suffix("").parts)
+        names = [name for name in _numbers(path) if (module, name) not in measured]
+        if names:
+            found.append(f"- `{module}`: {', '.join(f'`{name}`' for name in names)}")
+    return found
+
+
+def _numbers(path: Path) -> list[str]:
+    """Names in capitals that a module gives to numbers."""
+    names = []
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(part, ast.Constant) and isinstance(part.value, (int, float))
+            for part in ast.walk(node.value)
+        ):
+            names += [
+                part.id
+                for target in node.targets
+                for part in ast.walk(target)
+                if isinstance(part, ast.Name) and part.id.isupper()
+            ]
+    return names
+
+
 def page(lines: list[str], made: str) -> str:
     """Write the page."""
     heading = (
         "| constant | value | without it | choose: mean | worst | confirm: mean | worst |",
         "| --- | --- | --- | --: | --: | --: | --: |",
     )
-    return "\n".join([*INTRODUCTION, "", f"Made by `{made}`.", "", *heading, *lines, ""])
+    made_by = ["", f"Made by `{made}`.", ""]
+    return "\n".join([*INTRODUCTION, *made_by, *heading, *lines, "", *REST, "", *others(), ""])
 
 
 INTRODUCTION = (
@@ -151,6 +195,13 @@ INTRODUCTION = (
     "and of seven others (confirm), at four budgets each, with public responses and with a public",
     "matrix alone. Below 1 the constant does harm on these cells; single cells move by about a",
     "fifth from one set of noise to another.",
+)
+
+
+REST = (
+    "Other numbers with a name, whose removal is not measured here: tolerances, limits and grids",
+    "of computations, words and formats of files, the rules of plans and of warnings, and those",
+    "of released moments (`models.moments`), which are another estimator.",
 )
 
 

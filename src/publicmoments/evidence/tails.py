@@ -162,12 +162,12 @@ class Tails:
     def _sides(self) -> list[_Side]:
         """Each side by itself."""
         pairs = zip(self.shares, self.variances, strict=True)
-        return [_side(self.unit, *pair) for pair in pairs]
+        return [_side(self.unit, *pair, TAIL) for pair in pairs]
 
     @cached_property
     def _together(self) -> _Side:
         """Both sides as one."""
-        return _side(self.unit, *self._sums)
+        return _side(self.unit, *self._sums, TAIL)
 
     @property
     def _sums(self) -> tuple[Array, Array]:
@@ -202,7 +202,7 @@ class _Side:
         return inner + share * last / (self.tail - 1.0)
 
 
-def _side(unit: float, shares: Array, variances: Array, tail: float = TAIL) -> _Side:
+def _side(unit: float, shares: Array, variances: Array, tail: float) -> _Side:
     """
     Share above each octave's lower edge, from the lowest upwards.
 
