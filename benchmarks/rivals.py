@@ -90,16 +90,16 @@ def warm_descent(
 
 
 def cold_descent(
-    rng: np.random.Generator, private: Rows, moment: Array, scale: float, mu: float
+    rng: np.random.Generator, X: Array, y: Array, moment: Array, scale: float, mu: float
 ) -> Array:
     """
-    Linear regression from zero, knowing a public second moment and the response's size.
+    Linear regression from zero; public are the second moment of design rows and the response size.
 
     Rows are shortened to the root of their length's expectation; the bound on residuals follows
     them down by a noisy count of those within it.
     """
     whitener = _root_inverse(moment)
-    Z = with_ones(private.X) @ whitener
+    Z = X @ whitener
     n, d = Z.shape
     radius = np.sqrt(d)
     kept = np.minimum(1.0, radius / np.maximum(np.linalg.norm(Z, axis=1), 1e-300))
@@ -109,7 +109,7 @@ def cold_descent(
     budgets = mu * np.sqrt((1.0 - COUNTED) * shares / shares.sum())
     coef, bound = np.zeros(d), scale
     for budget in budgets:
-        residuals = kept * (private.y - Z @ coef)
+        residuals = kept * (y - Z @ coef)
         count = np.mean(np.abs(residuals) <= bound)
         count += rng.standard_normal() / (n * mu * np.sqrt(COUNTED / COLD_STEPS))
         noise = 2.0 * radius * bound / (n * budget) * rng.standard_normal(d)

@@ -165,7 +165,8 @@ def measure(setting: Setting, seed: int) -> list[Run]:
             WARM_MAX: rivals.warm_descent(rng, family, private, public, mu, start, 1.0),
         } | {kind: ours(family, private, moments, mu, seed) for kind, moments in known.items()}
         if isinstance(family, Gaussian):
-            found[COLD] = rivals.cold_descent(rng, private, B.T @ B / n, scale, mu)
+            rows = rivals.with_ones(private.X)
+            found[COLD] = rivals.cold_descent(rng, rows, private.y, B.T @ B / n, scale, mu)
         for method, coef in found.items():
             runs.append(Run(setting, mu, seed, method, (distance(private, coef, target),)))
     return runs
