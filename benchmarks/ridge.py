@@ -152,7 +152,7 @@ PART = Part(
         "times the best method with no more public knowledge, or (matrix only) above the zero",
         "vector.",
         "Oracles set their bounds by looking at the private rows, which no private method may do.",
-        "Cold descent, a dozen lines in `benchmarks/rivals.py`, knows what ours, matrix only, does.",
+        "Cold descent (`benchmarks/rivals.py`) knows as much as ours, matrix only.",
         "",
         "Some settings with low seeds were looked at while constants were settled; other seeds",
         "(`--first-seed`) draw other data and other splits of the same two tables.",
