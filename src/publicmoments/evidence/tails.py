@@ -255,8 +255,10 @@ def signed_edges(unit: float, sides: int) -> Array:
 
 def excesses(influences: Array, bound: float, expected: float) -> Array:
     """Excess of influences over a bound, all scaled so that its mean is as expected."""
+    if not float(influences.max()) > 1e-200:
+        return np.zeros_like(influences)
     low, high = 0.0, 1.0
-    while (float(np.mean(np.maximum(high * influences - bound, 0.0)))) < expected:
+    while float(np.mean(np.maximum(high * influences - bound, 0.0))) < expected:
         low, high = high, 2.0 * high
     for _ in range(50):
         middle = (low + high) / 2.0

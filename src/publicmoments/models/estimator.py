@@ -441,8 +441,8 @@ class _Fit:
         if slopes is not None and rows is not None:
             lengths = np.maximum(_lengths(rows), 1e-300)
             if counted:
-                influences = np.maximum(lengths * _lengths(slopes), 1e-300)
-                taken = excesses(influences, bound.bound, most) / influences
+                influences = lengths * _lengths(slopes)
+                taken = excesses(influences, bound.bound, most) / np.maximum(influences, 1e-300)
             else:
                 taken = 1.0 - np.minimum(1.0, bound.bound / self.family.slope_limit / lengths)
             vectors = (rows[:, :, None] * (slopes * taken[:, None])[:, None, :]).reshape(-1, size)

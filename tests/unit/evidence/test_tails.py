@@ -157,6 +157,8 @@ def test_excesses_have_the_mean_that_is_wanted():
         assert found.mean() == pytest.approx(expected, rel=1e-6)
         # One factor for all: the order stays.
         assert (np.diff(found[np.argsort(influences)]) >= 0.0).all()
+    # Rows that a fit goes through have none.
+    np.testing.assert_array_equal(excesses(np.zeros(3), 1.0, 0.5), np.zeros(3))
 
 
 # Fusing
