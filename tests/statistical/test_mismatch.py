@@ -196,3 +196,12 @@ def test_a_split_of_a_real_table_gives_no_alarm(file, delimiter, n_public, kind)
         public = kind(rows[:n_public, :-1], rows[:n_public, -1])
         alarms += fit(public, 1.0, (rows[n_public:, :-1], rows[n_public:, -1]))[1]
     assert alarms <= 1
+
+
+@pytest.mark.parametrize("mu", [1.0, 10.0])
+def test_public_responses_that_are_all_alike_do_not_hold_a_fit_back(mu):
+    """Their fit goes through all of them, and would be certain by its own residuals."""
+    public = PublicMoments.from_rows(PRIVATE[0][:40], response=np.full(40, PRIVATE[1].mean()))
+    model, warned = fit(public, mu)
+    assert prediction_error(model) < 0.1
+    assert warned

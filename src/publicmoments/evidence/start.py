@@ -24,6 +24,9 @@ coefficient: labels that are separated, or all alike, ask for no end."""
 LEAST_SHRINKAGE = 0.01
 """What is known of the public fit's error counts on at least this much curvature."""
 
+LEAST_DISPERSION = 1e-6
+"""Public responses that their fit goes through are taken to leave this much, in squared units."""
+
 MOST_STEPS, MOST_HALVINGS, CONVERGED = 30, 12, 1e-7
 
 
@@ -193,4 +196,4 @@ def _dispersion(stand_ins: StandIns, responses: Array, coef: Array) -> Array:
     slopes = family.slope(predictors, responses)
     expected = np.einsum("njj->nj", family.information(predictors))
     ratio = np.sum(slopes**2 / np.maximum(expected, 1e-12), axis=0) / max(n - p, n / 4)
-    return np.asarray(np.maximum(ratio, 1e-12))
+    return np.asarray(np.maximum(ratio, LEAST_DISPERSION))

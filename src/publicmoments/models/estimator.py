@@ -29,7 +29,12 @@ from publicmoments.evidence.responses import (
 from publicmoments.evidence.schedule import Schedule, schedule
 from publicmoments.evidence.shrinkage import shrunk
 from publicmoments.evidence.standins import Secant, StandIns, enough_rows, made_up_rows
-from publicmoments.evidence.start import constant_start, moments_start, public_start
+from publicmoments.evidence.start import (
+    LEAST_DISPERSION,
+    constant_start,
+    moments_start,
+    public_start,
+)
 from publicmoments.evidence.tails import (
     Tails,
     excesses,
@@ -391,7 +396,9 @@ class _Fit:
 
     def typical(self, spread: Array) -> float:
         """Typical size of an influence, with slopes of such variances."""
-        return math.sqrt(self.problem.design.n_columns * max(float(np.sum(spread)), 1e-24))
+        return math.sqrt(
+            self.problem.design.n_columns * max(float(np.sum(spread)), LEAST_DISPERSION)
+        )
 
     def guess_tails(self, spread: Array, slopes: Array, weights: Array) -> None:
         """Guess sizes of influences from slopes and rows of typical length."""
