@@ -82,10 +82,10 @@ def test_errors(kind, at_one):
     for relative, realised, predicted in (each.T for each in results.values()):
         # Nothing diverges, in any run.
         assert relative.max() < 3.0
-        # What comes is what the card predicts, within a factor of two, or less where noise is
-        # small: what bounds take is learned from few public rows, and counts at most.
+        # What the card predicts is what comes, within a factor of two; where noise is small it may
+        # be more, for what bounds take is learned from few public rows.
         ratio = np.sqrt(np.mean(realised**2) / np.mean(predicted**2))
-        assert 0.3 < ratio < 2.0
+        assert 0.4 < ratio < 2.0
     medians = np.array([np.median(each, axis=0) for each in results.values()])
     assert (np.diff(medians, axis=0) < 0.0).all()
     # Nearly in proportion, where noise is what there is.

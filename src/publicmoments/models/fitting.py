@@ -188,7 +188,10 @@ def _card(
             )
         )
     k = found.coef.shape[1]
-    errors = np.diag(found.errors.noise + found.errors.bias).reshape(-1, k).sum(axis=0)
+    # As expected when bounds were chosen; intervals allow for the most that they may take.
+    gains = zip(found.steps, found.posterior.gains, strict=True)
+    bias = np.asarray(sum(step.bound.bias * gain for step, gain in gains))
+    errors = np.diag(found.errors.noise + bias @ bias.T).reshape(-1, k).sum(axis=0)
     by_response = np.sqrt(errors) * units if len(units) == k else np.sqrt([errors.sum()]) * units
     return Card(
         **claim(found.releases, bought, privacy, private),

@@ -98,8 +98,8 @@ class Card:
     response_fit_z : float or None
         Distance between the first release and the public fit in standard errors; 0 without one.
     predicted_error : tuple of float
-        Root mean square error that noise is expected to add to predictions, with what bounds on
-        rows may add at most, per response, in its units; empty where it is not predicted.
+        Root mean square error that noise and bias are expected to add to predictions, per response,
+        in its units; empty where the method does not predict it.
     """
 
     guarantee: str
@@ -142,5 +142,5 @@ class Card:
         lines.append(f"Releases: {releases}; rows: {self.n_rows}.")
         if self.predicted_error and all(math.isfinite(error) for error in self.predicted_error):
             errors = ", ".join(f"{error:.3g}" for error in self.predicted_error)
-            lines.append(f"Error of predictions by noise and, at most, by bounds: {errors}.")
+            lines.append(f"Error that noise and bias are expected to add to predictions: {errors}.")
         return "\n".join(lines)

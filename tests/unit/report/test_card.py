@@ -43,7 +43,7 @@ def test_the_essentials_in_words(card):
 def test_notes_and_predictions_are_told_where_there_are_any(card):
     lines = str(replace(card, notes=("Read this.",), predicted_error=(0.1234, 2.0))).splitlines()
     assert lines[3] == "Read this."
-    assert lines[-1] == "Error of predictions by noise and, at most, by bounds: 0.123, 2."
+    assert lines[-1] == "Error that noise and bias are expected to add to predictions: 0.123, 2."
 
 
 def test_predictions_of_infinite_errors_are_not_told(card):
