@@ -24,9 +24,10 @@ MEASURED = frozenset(
         "accuracy.md",
         "accuracy-glm.md",
         "audit.md",
-        "calibration.md",
+        "constants.md",
         "coverage.md",
         "howto-sources.md",
+        "plans.md",
         "scaling.md",
         "speed.md",
     }
