@@ -63,7 +63,7 @@ unit: $(STAMP) ## run tests and doctests
 audit: $(STAMP) ## attack, mutate, fuzz and soak the library, and print one page; forty minutes
 	$(ONE_THREAD) $(BIN)/python -m audit
 
-bench-utility: $(STAMP) ## measure accuracy against the alternatives, 35 minutes on two cores
+bench-utility: $(STAMP) ## measure accuracy against the alternatives; most of an hour, by estimate
 	$(ONE_THREAD) $(BIN)/python benchmarks/utility.py --page-folder docs
 
 bench-coverage: $(STAMP) ## measure how often intervals cover, fifteen minutes on two cores

@@ -213,6 +213,9 @@ def _side(unit: float, shares: Array, variances: Array, tail: float) -> _Side:
     above = np.cumsum(shares[::-1])[::-1]
     errors = np.sqrt(np.cumsum(variances[::-1])[::-1])
     falling = np.maximum.accumulate(np.clip(above, 0.0, 1.0)[::-1])[::-1]
+    if not falling[0] > 0.0:
+        # Nothing at all is seen: rows are as large as at the start.
+        falling[: 1 - FIRST_OCTAVE] = 1.0
     found, last = falling.copy(), 1.0
     for octave in range(OCTAVES):
         if falling[octave] <= falling[0] / 2.0:

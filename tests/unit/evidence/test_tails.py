@@ -213,6 +213,9 @@ def test_no_tail_starts_below_the_median():
     # Half of the rows are above 2^-1.
     assert tails.excess(0.1) > 0.2
     assert tails.inside(0.1) < 0.5
+    # Nothing at all is seen: rows are as large as at the start.
+    nothing = Tails(1.0, np.zeros((1, OCTAVES)), np.full((1, OCTAVES), 1.0))
+    assert nothing.inside(0.5) < 0.5
 
 
 # Reach
