@@ -28,7 +28,7 @@ HEAD = """# Audit
 
 What was tried against the library's own claims. `make audit` runs it all and writes this page; each
 figure was measured by the command and on the day given with it. An audit can refute a claim and
-never prove one: the proofs are in the docstrings of `publicmoments.release` and
+never prove one: the proofs are in the docstrings of `publicmoments.session.door` and
 `publicmoments.privacy`, and `SECURITY.md` says what they do not cover.
 """
 

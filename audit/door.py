@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from publicmoments import release
 from publicmoments.privacy.noise import SystemNoise
-from publicmoments.release import GramRecipe
+from publicmoments.session import GramRecipe
 
 __all__ = ["BulkNoise", "Passage", "fixed_releases", "watched"]
 

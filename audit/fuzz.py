@@ -27,9 +27,9 @@ import numpy as np
 
 from audit.confined import code_run, little_memory
 from publicmoments import GDP, PublicMoments, Ridge, load_model, release_moments, save_model
-from publicmoments.models.moments import MomentRelease
 from publicmoments.privacy import Ledger
-from publicmoments.privacy.ledger.records import Event, replay
+from publicmoments.privacy.ledger.lines import Event, replay
+from publicmoments.release import MomentRelease
 
 __all__ = ["ALLOWED", "TARGETS", "Fuzzed", "fuzz", "target"]
 

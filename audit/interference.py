@@ -23,12 +23,12 @@ from audit.forms import CANARY, FORMS, LABEL_FORMS, Form, LabelForm, ordinary
 from audit.listening import chain, heard
 from audit.replay import Run, differences, recorded
 from audit.taint import shown
+from publicmoments.data import as_labels, as_table, by_name, no_columns
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.evidence.tails import signed_edges
-from publicmoments.factors import Ones, Slope
 from publicmoments.families import Bernoulli
 from publicmoments.rows import CountRecipe, Factor, GramRecipe, PrivateRows, TotalRecipe
-from publicmoments.tables import as_labels, as_table, by_name, no_columns
+from publicmoments.families.factors import Ones, Slope
 
 __all__ = ["Outcome", "fits", "labels", "rows"]
 

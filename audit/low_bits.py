@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
 from publicmoments.engines import ExactGram, ExactTotal
-from publicmoments.factors import Ones
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SystemNoise
-from publicmoments.release import release_gram, release_total
 from publicmoments.rows import CoarseTotalRecipe, CountRecipe, GramRecipe, RowRecipe, TotalRecipe
+from publicmoments.families.factors import Ones
+from publicmoments.session import release_gram, release_total
 
 __all__ = ["CLASSES", "DOORS", "Bits", "examine", "on_grid", "remainder_pvalue"]
 

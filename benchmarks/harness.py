@@ -19,7 +19,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 import publicmoments
-from publicmoments.atomic import write_atomically
+from publicmoments.io.atomic import write_atomically
 
 
 @dataclass(frozen=True, order=True)

@@ -29,7 +29,7 @@ import speed_work
 from rich.console import Console
 from speed_work import Pair
 
-from publicmoments.atomic import write_atomically
+from publicmoments.io.atomic import write_atomically
 
 FOLDER = Path("results/speed")
 PAGE, PLOT = Path("docs/speed.md"), Path("docs/images/speed.png")

@@ -56,9 +56,9 @@ def moment_recipe(n: int, d: int) -> Any:
 
 
 def moment_pairs(threads: int) -> list[Callable[[], Pair]]:
+    from publicmoments.data import as_responses, as_table
     from publicmoments.engines import sum_gram
     from publicmoments.rows import PrivateRows
-    from publicmoments.tables import as_responses, as_table
 
     def make(n: int, d: int, limit: float) -> Pair:
         X, y = linear(n, d)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from publicmoments.data import as_responses, as_table
 from publicmoments.privacy import GDP, Account
 from publicmoments.rows import GramRecipe, PrivateRows, RowRecipe, TotalRecipe
-from publicmoments.tables import as_responses, as_table
 
 # The same examples in every run where a failure would stop others; new ones on a developer's desk.
 # No example is too slow: how fast a busy machine is says nothing of the code.

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from publicmoments import release
-from publicmoments.engines.numpy_engine import _Desk
+from publicmoments.data import as_responses, as_table
+from publicmoments.engines.host import _Desk
 from publicmoments.rows import PrivateRows, Recipe
-from publicmoments.tables import as_responses, as_table
 
 
 def integer_rows(recipe: Recipe, X: Any, Y: Any) -> np.ndarray:

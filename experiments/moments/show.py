@@ -17,7 +17,7 @@ from experiments.moments.studies import Setting, Style
 from experiments.plumbing.figures import shown
 from experiments.plumbing.plots import STYLE, decorate, save
 from experiments.plumbing.tables import Summary
-from publicmoments.atomic import write_atomically
+from publicmoments.io.atomic import write_atomically
 
 X_LABELS = {
     "n": "private rows",

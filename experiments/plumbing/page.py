@@ -10,7 +10,7 @@ from experiments.plumbing.figures import Figure, Panel
 from experiments.plumbing.findings import findings
 from experiments.plumbing.judging import MEASURES, TOLERANCE, Verdict, View
 from experiments.plumbing.tables import Summaries
-from publicmoments.atomic import write_atomically
+from publicmoments.io.atomic import write_atomically
 
 INTRODUCTION = f"""\
 The ten figures of the paper's experiments, with its methods, settings and plots, and with rows that

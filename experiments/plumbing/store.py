@@ -17,7 +17,7 @@ from pathlib import Path
 import publicmoments
 from experiments.plumbing.figures import Unit
 from experiments.plumbing.work import Line
-from publicmoments.atomic import write_atomically
+from publicmoments.io.atomic import write_atomically
 
 NUMERIC_MODULES = ("figures.py", "methods.py", "plain.py", "samples.py", "work.py")
 NUMERIC_LIBRARIES = ("numpy", "scipy", "scikit-learn", "opendp")

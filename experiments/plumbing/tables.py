@@ -14,7 +14,7 @@ import numpy as np
 from experiments.plumbing.figures import Cell, Figure, shown
 from experiments.plumbing.methods import METHODS
 from experiments.plumbing.running import Outcome
-from publicmoments.atomic import write_atomically
+from publicmoments.io.atomic import write_atomically
 
 LARGEST_COMMITTED = 3_000_000
 """Bytes above which the table of measurements goes to a folder that git ignores."""

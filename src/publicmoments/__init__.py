@@ -5,22 +5,24 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from publicmoments.version import __version__ as __version__
+
 if TYPE_CHECKING:
+    from publicmoments.checks import PublicMomentsWarning
     from publicmoments.models.logistic import LogisticRegression
-    from publicmoments.models.moments.readings import MomentRelease
-    from publicmoments.models.moments.release import release_moments
-    from publicmoments.models.moments.sites import combine
+    from publicmoments.models.model_file import load_model, save_model
     from publicmoments.models.regressors import GLM, PoissonRegressor
     from publicmoments.models.ridge import Ridge
-    from publicmoments.models.storage import load_model, save_model
     from publicmoments.planner.forecasts import Plan
     from publicmoments.planner.plans import plan
     from publicmoments.privacy.account import BudgetExceeded
     from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP
+    from publicmoments.privacy.card import Card
     from publicmoments.privacy.ledger import Ledger, LedgerError
     from publicmoments.public import PublicMoments
-    from publicmoments.report.card import Card
-    from publicmoments.warnings_ import PublicMomentsWarning
+    from publicmoments.release.readings import MomentRelease
+    from publicmoments.release.releasing import release_moments
+    from publicmoments.release.sites import combine
 
 __all__ = [
     "GDP",
@@ -45,30 +47,28 @@ __all__ = [
     "save_model",
 ]
 
-__version__ = "0.1.0"
-
 # Public names are imported when first used, so that starting up stays fast.
 _HOMES = {
     "ApproxDP": "privacy.budgets",
     "BudgetExceeded": "privacy.account",
-    "Card": "report.card",
+    "Card": "privacy.card",
     "GDP": "privacy.budgets",
     "GLM": "models.regressors",
     "Ledger": "privacy.ledger",
     "LedgerError": "privacy.ledger",
     "LogisticRegression": "models.logistic",
-    "MomentRelease": "models.moments.readings",
+    "MomentRelease": "release.readings",
     "Plan": "planner.forecasts",
     "PoissonRegressor": "models.regressors",
     "PublicMoments": "public",
-    "PublicMomentsWarning": "warnings_",
+    "PublicMomentsWarning": "checks",
     "Ridge": "models.ridge",
     "ZCDP": "privacy.budgets",
-    "combine": "models.moments.sites",
-    "load_model": "models.storage",
+    "combine": "release.sites",
+    "load_model": "models.model_file",
     "plan": "planner.plans",
-    "release_moments": "models.moments.release",
-    "save_model": "models.storage",
+    "release_moments": "release.releasing",
+    "save_model": "models.model_file",
 }
 
 

@@ -14,16 +14,6 @@ import math
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-__all__ = [
-    "fraction",
-    "nearest",
-    "non_negative",
-    "positive",
-    "positive_integer",
-    "raised_here",
-    "share",
-]
-
 
 def positive(name: str, value: object, hint: str = "pass a positive number") -> float:
     """
@@ -194,3 +184,15 @@ def raised_here(error: BaseException) -> bool:
     module = trace.tb_frame.f_globals.get("__name__", "")
     last = dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]]
     return module.partition(".")[0] == __name__.partition(".")[0] and last == "RAISE_VARARGS"
+
+
+class PublicMomentsWarning(UserWarning):
+    """The public moments had to be repaired or completed before use.
+
+    Privacy never depends on the public moments; accuracy does.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", PublicMomentsWarning)
+    """

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-__all__ = ["side_by_side", "single_threaded", "threads_for"]
-
 Result = TypeVar("Result")
 
 LARGE_MATRIX = 256

@@ -9,8 +9,8 @@ from audit.door import BulkNoise
 from audit.game import mu_lower_bound
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.privacy import GDP, Account
-from publicmoments.release import release_gram, release_total
 from publicmoments.rows import TotalRecipe
+from publicmoments.session import release_gram, release_total
 
 MU = 1.0
 

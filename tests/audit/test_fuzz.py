@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import publicmoments
 from audit.confined import code_run
 from audit.fuzz import ALLOWED, MAGIC, TARGETS, Target, fuzz, target
-from publicmoments.privacy.ledger.records import Event, LedgerError, replay
+from publicmoments.privacy.ledger.lines import Event, LedgerError, replay
 
 SOURCE = Path(publicmoments.__file__).parent
 SECONDS = 1.5

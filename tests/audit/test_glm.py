@@ -11,7 +11,7 @@ from audit.game import upper_rate
 from publicmoments import GDP, LogisticRegression, PublicMoments
 from publicmoments.engines import sum_total
 from publicmoments.privacy import Account
-from publicmoments.release import release_total
+from publicmoments.session import release_total
 
 N, D = 6, 2
 RNG = np.random.default_rng(0)

@@ -18,9 +18,9 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from publicmoments import PublicMoments
+from publicmoments.data import as_responses, as_table, by_name
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.rows import PrivateRows
-from publicmoments.tables import as_responses, as_table, by_name
 
 N_ROWS = 2_000
 FEATURES = ["age", "visits", "insured"]

@@ -21,7 +21,6 @@ from sklearn.linear_model import (
 )
 
 from publicmoments import GDP, PublicMoments, release
-from publicmoments.factors import Ones
 from publicmoments.families import Bernoulli, Gaussian, Poisson
 from publicmoments.paper import (
     PMTGLM,
@@ -37,6 +36,7 @@ from publicmoments.paper import (
     pmt,
 )
 from publicmoments.rows import GramRecipe, grid
+from publicmoments.families.factors import Ones
 
 N, D = 20_000, 3
 BUDGET = GDP(10.0)

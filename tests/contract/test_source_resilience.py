@@ -16,11 +16,11 @@ import pytest
 from dask.callbacks import Callback
 
 from publicmoments import GDP, Ridge
+from publicmoments.data.frame import Refusal
+from publicmoments.data.spark import _PartitionSum
 from publicmoments.engines import sum_gram
-from publicmoments.engines.anywhere import PieceSum
+from publicmoments.engines.dispatch import PieceSum
 from publicmoments.rows import InvalidRows
-from publicmoments.sources.frame import Refusal
-from publicmoments.sources.spark import _PartitionSum
 from tests.contract.sources import (
     FEATURES,
     FRAME,

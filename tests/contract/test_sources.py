@@ -20,10 +20,10 @@ from publicmoments import (
     Ridge,
     release_moments,
 )
+from publicmoments.data import as_responses, as_table, by_name
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.families import Gaussian
 from publicmoments.rows import InvalidRows, TotalRecipe
-from publicmoments.tables import as_responses, as_table, by_name
 from tests.contract.sources import (
     EVERY_KIND,
     FEATURES,
@@ -69,7 +69,7 @@ class TestSums:
         np.testing.assert_array_equal(found[0], expected[0])
 
     def test_sums_of_sums(self, make_source, recipes, expected, monkeypatch):
-        monkeypatch.setattr("publicmoments.sources.dask.FAN_IN", 2)
+        monkeypatch.setattr("publicmoments.data.dask.FAN_IN", 2)
         found = exact_sums(private_rows(make_source("dask-7")(FRAME), "price"), recipes)
         np.testing.assert_array_equal(found[0], expected[0])
 

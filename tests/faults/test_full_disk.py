@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, PublicMoments, Ridge, atomic, load_model, release_moments, save_model
-from publicmoments.models.moments import MomentRelease
+from publicmoments.release import MomentRelease
 from tests.faults.limits import in_child, small_disk
 
 X, B = np.random.default_rng(7).normal(size=(2, 60, 3))

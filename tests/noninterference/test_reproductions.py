@@ -31,12 +31,12 @@ from publicmoments import (
     Ridge,
 )
 from publicmoments.cli import main
+from publicmoments.data import as_labels, as_table, device_table
 from publicmoments.engines import sum_total
-from publicmoments.factors import Slope
 from publicmoments.families import Gamma, Multinomial
 from publicmoments.privacy import BudgetExceeded, Ledger
 from publicmoments.rows import InvalidRows, PrivateRows, TotalRecipe
-from publicmoments.tables import as_labels, as_table, device_table
+from publicmoments.families.factors import Slope
 
 SECRET = "Mr Secret, 41"
 N = 60

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from publicmoments.blocks import ROW_MULTIPLE
+from publicmoments.data.blocks import ROW_MULTIPLE
 from publicmoments.engines import sum_total
-from publicmoments.engines.numpy_engine import add_up
+from publicmoments.engines.host import add_up
 from publicmoments.evidence.responses import response_edges
 from publicmoments.evidence.tails import signed_edges
-from publicmoments.factors import ScaledResponse, Slope
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
-from publicmoments.privacy.noise_law import vector_noise_law
+from publicmoments.privacy.laws import vector_noise_law
 from publicmoments.rows import CountRecipe
+from publicmoments.families.factors import ScaledResponse, Slope
 from tests.helpers import integer_rows
 
 BLOCK = ROW_MULTIPLE

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from publicmoments.data import as_responses, as_table, by_name, device_table
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.evidence.responses import response_edges
 from publicmoments.evidence.tails import signed_edges
-from publicmoments.factors import Slope
 from publicmoments.families import Gaussian
 from publicmoments.privacy import GDP, ZCDP, Account, ApproxDP, compose, gdp_delta, gdp_epsilon
 from publicmoments.privacy.account import BudgetExceeded
@@ -31,7 +31,7 @@ from publicmoments.rows import (
     PrivateRows,
     TotalRecipe,
 )
-from publicmoments.tables import as_responses, as_table, by_name, device_table
+from publicmoments.families.factors import Slope
 
 D = 3
 NAMES = ["a", "b", "c"]

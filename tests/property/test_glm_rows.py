@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from publicmoments.engines import sum_total
-from publicmoments.factors import Slope
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
 from publicmoments.rows import CoarseTotalRecipe, TotalRecipe
+from publicmoments.families.factors import Slope
 from tests.helpers import integer_rows
 
 N, P = 6, 2

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
 from publicmoments import GDP, PublicMoments
-from publicmoments.models.moments import MomentRelease, release_moments
+from publicmoments.release import MomentRelease, release_moments
 
 D = 3
 ROWS = np.random.default_rng(0).normal(size=(120, D)) * [1.0, 50.0, 1e-3] + [0.0, 1e3, 1.0]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
-from publicmoments.blocks import ROW_MULTIPLE
+from publicmoments.data.blocks import ROW_MULTIPLE
 from publicmoments.engines import sum_gram
-from publicmoments.engines.numpy_engine import block_shape
+from publicmoments.engines.host import block_shape
 from publicmoments.privacy import gram_sensitivity
 from tests.helpers import integer_rows
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
-from publicmoments.blocks import ROW_MULTIPLE
+from publicmoments.data.blocks import ROW_MULTIPLE
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.privacy import GDP, Account
-from publicmoments.privacy.noise_law import vector_noise_law
+from publicmoments.privacy.laws import vector_noise_law
 from publicmoments.privacy.sensitivity import squared_gram_sensitivity
-from publicmoments.release import measure_smallest_eigenvalue
 from publicmoments.rows import CoarseTotalRecipe, GramRecipe, TotalRecipe
+from publicmoments.session import measure_smallest_eigenvalue
 from tests.helpers import integer_rows
 
 BLOCK = ROW_MULTIPLE

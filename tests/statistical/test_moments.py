@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, PublicMoments
-from publicmoments.models.moments import combine, release_moments
-from publicmoments.models.moments import release as release_module
+from publicmoments.release import combine, release_moments
+from publicmoments.release import release as release_module
 
 D = 5
 RNG = np.random.default_rng(2)

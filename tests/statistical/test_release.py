@@ -7,8 +7,8 @@ from scipy.stats import chi2
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SeededNoise, SystemNoise
-from publicmoments.release import measure_gram, measure_total
 from publicmoments.rows import TotalRecipe
+from publicmoments.session import measure_gram, measure_total
 
 RELEASES = 300
 # Two-sided level of every test here; failing by chance is out of the question.

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from publicmoments.tables import as_labels, as_responses, as_table, by_name, filled, no_columns
+from publicmoments.data import as_labels, as_responses, as_table, by_name, filled, no_columns
 
 NUMBERS = pa.table(
     {

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from publicmoments.blocks import ROW_MULTIPLE, SMALL_DIMENSION, rows_at_once
-from publicmoments.sources.spool import MOST_CELLS, piece_rows
+from publicmoments.data.blocks import ROW_MULTIPLE, SMALL_DIMENSION, rows_at_once
+from publicmoments.data.pieces import MOST_CELLS, piece_rows
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 15, 16, 17, 51, 113, 114, 1000, 5000])

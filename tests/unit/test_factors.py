@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from publicmoments.factors import (
+from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
+from publicmoments.families.factors import (
     ClippedResponse,
     Ones,
     Residual,
@@ -16,7 +17,6 @@ from publicmoments.factors import (
     ScaledResponse,
     Slope,
 )
-from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
 
 LOG3 = math.log(3.0)
 

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
+from publicmoments.data import as_responses, as_table
 from publicmoments.engines import ExactGram
 from publicmoments.privacy import GDP, Account, BudgetExceeded, gram_noise_law
+from publicmoments.privacy.laws import ENTRY_LIMIT
 from publicmoments.privacy.noise import SeededNoise, SystemNoise
-from publicmoments.privacy.noise_law import ENTRY_LIMIT
-from publicmoments.release import measure_gram, noise_source, private_rows, release_gram
 from publicmoments.rows import InvalidRows
-from publicmoments.tables import as_responses, as_table
+from publicmoments.session import measure_gram, noise_source, private_rows, release_gram
 
 
 @pytest.fixture

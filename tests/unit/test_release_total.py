@@ -8,9 +8,10 @@ import pytest
 
 from publicmoments.engines import ExactGram, ExactTotal
 from publicmoments.privacy import GDP, Account, BudgetExceeded, NoiseLaw, gram_noise_law
+from publicmoments.privacy.laws import ENTRY_LIMIT, triangle_noise_law, vector_noise_law
 from publicmoments.privacy.noise import SeededNoise, SystemNoise
-from publicmoments.privacy.noise_law import ENTRY_LIMIT, triangle_noise_law, vector_noise_law
-from publicmoments.release import (
+from publicmoments.rows import GramRecipe, InvalidRows, TotalRecipe
+from publicmoments.session import (
     gram_grid_bound,
     grid_bound,
     measure_gram,
@@ -21,7 +22,6 @@ from publicmoments.release import (
     release_total,
     total_grid_bound,
 )
-from publicmoments.rows import GramRecipe, InvalidRows, TotalRecipe
 
 
 def response(predictor, responses):

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, PublicMoments
+from publicmoments.data import as_responses, as_table
 from publicmoments.evidence.schedule import STEPS, STEPS_UNINFORMED
-from publicmoments.factors import Ones, Slope
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
 from publicmoments.models.estimator import Problem, fit
 from publicmoments.privacy import Account, BudgetExceeded
 from publicmoments.privacy.noise import SeededNoise
-from publicmoments.release import (
+from publicmoments.families.factors import Ones, Slope
+from publicmoments.session import (
     CoarseTotalRecipe,
     GramRecipe,
     Session,
@@ -25,7 +26,6 @@ from publicmoments.release import (
     private_rows,
     session_laws,
 )
-from publicmoments.tables import as_responses, as_table
 
 N, D = 300, 3
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from publicmoments.tables import (
+from publicmoments.data import (
     as_labels,
     as_responses,
     as_table,

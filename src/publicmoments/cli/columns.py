@@ -9,22 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from publicmoments.cli.failures import CommandError
-from publicmoments.cli.files import existing
+from publicmoments.cli.outputs import existing
 from publicmoments.cli.parsing import Parser, listed
-from publicmoments.cli.tables import TableFile, open_table
+from publicmoments.cli.table_files import TableFile, open_table
 
 if TYPE_CHECKING:
     from publicmoments.public import PublicMoments
-
-__all__ = [
-    "Chosen",
-    "add_columns",
-    "chosen_columns",
-    "holds_words",
-    "parsed_classes",
-    "public_input",
-    "public_rows",
-]
 
 
 @dataclass(frozen=True)

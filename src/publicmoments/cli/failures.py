@@ -4,17 +4,6 @@ from __future__ import annotations
 
 from traceback import walk_tb
 
-__all__ = [
-    "BAD_INPUT",
-    "DEFECT",
-    "DONE",
-    "INTERRUPTED",
-    "REFUSED",
-    "CommandError",
-    "explained",
-    "one_line",
-]
-
 DONE, DEFECT, BAD_INPUT, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes: done, an error of the program, bad input, budget refused, interrupted."""
 

@@ -14,24 +14,33 @@ from typing import NoReturn
 
 from publicmoments import __version__
 from publicmoments.cli import (
-    data,
-    demo,
-    experiments,
-    fit,
-    ledger,
-    plan,
-    predict,
-    public,
-    release,
-    report,
+    pmt_data,
+    pmt_demo,
+    pmt_experiments,
+    pmt_fit,
+    pmt_ledger,
+    pmt_plan,
+    pmt_predict,
+    pmt_public,
+    pmt_release,
+    pmt_report,
 )
 from publicmoments.cli.failures import DONE, INTERRUPTED, explained, one_line
 from publicmoments.cli.parsing import Parser
 from publicmoments.cli.screen import Screen
 
-__all__ = ["main", "make_parser"]
-
-COMMANDS = (public, plan, fit, release, predict, report, ledger, data, experiments, demo)
+COMMANDS = (
+    pmt_public,
+    pmt_plan,
+    pmt_fit,
+    pmt_release,
+    pmt_predict,
+    pmt_report,
+    pmt_ledger,
+    pmt_data,
+    pmt_experiments,
+    pmt_demo,
+)
 """Modules of commands, in the order in which a steward needs them."""
 
 

@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from publicmoments.cli.screen import Screen
     from publicmoments.privacy.budgets import Budget
 
-__all__ = [
-    "Commands",
-    "Parser",
-    "add_budget",
-    "add_command",
-    "add_ledger",
-    "add_output",
-    "add_table",
-    "check_ledger",
-    "checked_budget",
-    "checked_budgets",
-    "listed",
-    "numbers",
-    "opened_ledger",
-]
-
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, with a suggestion where a word is nearly known."""

@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Screen"]
-
 
 class Screen:
     """

@@ -7,9 +7,9 @@ them from instead, and then nothing is downloaded.
 
 from __future__ import annotations
 
-from publicmoments.datasets.choices import Choices
 from publicmoments.datasets.records import Dataset, split
 from publicmoments.datasets.simulation import (
+    Choices,
     LinearPopulation,
     LogisticPopulation,
     PoissonPopulation,

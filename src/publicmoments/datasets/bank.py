@@ -20,10 +20,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from publicmoments.public.arrays import Matrix
-from publicmoments.tables import listing
-
-__all__ = ["LEVELS", "NUMERIC", "RESPONSE", "YES_NO", "bank_table"]
+from publicmoments.arrays import Array
+from publicmoments.data import listing
 
 Columns = dict[str, tuple[str, ...]]
 
@@ -53,7 +51,7 @@ LEVELS = {
 }
 
 
-def bank_table(text: str, numeric_only: bool = False) -> tuple[Matrix, Matrix, tuple[str, ...]]:
+def bank_table(text: str, numeric_only: bool = False) -> tuple[Array, Array, tuple[str, ...]]:
     """Turn the file into features, responses and names of features.
 
     Parameters
@@ -74,7 +72,7 @@ def bank_table(text: str, numeric_only: bool = False) -> tuple[Matrix, Matrix, t
         If a category is not among the levels of its column.
     """
     columns = _columns(text)
-    features: dict[str, Matrix] = {}
+    features: dict[str, Array] = {}
     for name in columns:
         if name in NUMERIC:
             features[name] = np.array(columns[name], dtype=np.float64)
@@ -90,7 +88,7 @@ def _columns(text: str) -> Columns:
     return dict(zip(header, zip(*rows, strict=True), strict=True))
 
 
-def _encoded(name: str, values: Sequence[str]) -> dict[str, Matrix]:
+def _encoded(name: str, values: Sequence[str]) -> dict[str, Array]:
     """Encode a column of words."""
     if name in YES_NO or name == RESPONSE:
         return {name: _indicator(_known(name, values, ("no", "yes")), "yes")}
@@ -109,6 +107,6 @@ def _known(name: str, values: Sequence[str], levels: Sequence[str]) -> Sequence[
     return values
 
 
-def _indicator(values: Sequence[str], level: str) -> Matrix:
+def _indicator(values: Sequence[str], level: str) -> Array:
     """Ones where the level is met."""
     return np.asarray(np.array(values) == level, dtype=np.float64)

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from publicmoments.arrays import Array, ReadOnlyArrays, read_only
 from publicmoments.checks import positive_integer
-from publicmoments.public.arrays import Matrix, ReadOnlyArrays, read_only
-
-__all__ = ["Dataset", "split"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,8 +37,8 @@ class Dataset(ReadOnlyArrays):
     """
 
     name: str
-    X: Matrix
-    y: Matrix
+    X: Array
+    y: Array
     columns: tuple[str, ...]
     response: str
     doi: str | None = None

@@ -1,30 +1,147 @@
-"""Simulated populations of Gaussian rows, with linear, logistic or Poisson responses.
+"""What can be chosen of a simulated population; the rest is drawn.
 
-The rows are N(mean, axes diag(eigenvalues) axes^T). What was chosen or drawn is kept in the
-population, a frozen record, from which any number of samples can be taken: a private and a public
-one, for instance.
+The paper gives neither the mean nor the covariance of its simulations, so that the defaults here
+are choices of our own: the mean is standard normal like the coefficients, the eigenvalues of the
+covariance go in geometric progression and its axes have a random orientation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Self, Unpack
+from typing import Self, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from publicmoments.arrays import Array, ReadOnlyArrays, read_only
 from publicmoments.checks import non_negative, positive, positive_integer
-from publicmoments.datasets.choices import Choices, drawn
-from publicmoments.public.arrays import Matrix, ReadOnlyArrays, read_only
 
-__all__ = [
-    "LinearPopulation",
-    "LogisticPopulation",
-    "PoissonPopulation",
-    "Simulation",
-    "simulate_linear",
-    "simulate_logistic",
-    "simulate_poisson",
-]
+Law = Callable[[np.random.Generator, int], ArrayLike]
+
+ORTHONORMAL = 1e-8
+
+
+class Choices(TypedDict, total=False):
+    """Keywords of every population; None is the same as leaving one out.
+
+    Parameters
+    ----------
+    condition : float, optional
+        Condition number of the covariance, whose eigenvalues go in geometric progression from
+        1/sqrt(condition) to sqrt(condition). One unless given.
+    spectrum : array-like of shape (d,), optional
+        Eigenvalues of the covariance, instead of ``condition``.
+    axes : array-like of shape (d, d), optional
+        Orthonormal eigenvectors of the covariance, as columns. Of random orientation unless given.
+    mean : float, array-like of shape (d,) or callable, optional
+        Mean of the rows; a callable draws it, from a generator and d. Standard normal unless given.
+    coef : float, array-like of shape (d,) or callable, optional
+        Coefficients, in the same way.
+    signal : float, optional
+        Root mean square of the linear predictor X @ coef, to which the coefficients are scaled.
+    """
+
+    condition: float | None
+    spectrum: ArrayLike | None
+    axes: ArrayLike | None
+    mean: ArrayLike | Law | None
+    coef: ArrayLike | Law | None
+    signal: float | None
+
+
+def drawn(
+    rng: np.random.Generator,
+    d: int,
+    *,
+    condition: float | None = None,
+    spectrum: ArrayLike | None = None,
+    axes: ArrayLike | None = None,
+    mean: ArrayLike | Law | None = None,
+    coef: ArrayLike | Law | None = None,
+    signal: float | None = None,
+) -> tuple[Array, Array, Array, Array]:
+    """Return mean, axes, eigenvalues and coefficients; see `Choices`.
+
+    Draws follow a fixed order: axes, mean, coefficients. What is chosen is not drawn.
+    """
+    d = positive_integer("d", d)
+    eigenvalues = _eigenvalues(d, condition, spectrum)
+    vectors = _axes(rng, d, axes)
+    centre = _vector(rng, d, "mean", mean)
+    effects = _vector(rng, d, "coef", coef)
+    if signal is not None:
+        spread = np.sqrt(eigenvalues) * (effects @ vectors)
+        effects = _scaled(
+            effects, float(np.hypot(np.linalg.norm(spread), centre @ effects)), signal
+        )
+    return centre, vectors, eigenvalues, effects
+
+
+def _eigenvalues(d: int, condition: float | None, spectrum: ArrayLike | None) -> Array:
+    """The spectrum that was given, or a geometric one."""
+    if spectrum is None:
+        return _geometric(d, 1.0 if condition is None else condition)
+    if condition is not None:
+        raise ValueError("spectrum and condition must not both be given; pass one of them")
+    values = _finite("spectrum", spectrum, (d,))
+    if not np.all(values > 0):
+        raise ValueError(
+            f"spectrum must be positive, got a smallest eigenvalue of {values.min()!s}; pass the "
+            "variances along the axes"
+        )
+    return values
+
+
+def _geometric(d: int, condition: float) -> Array:
+    """Eigenvalues in geometric progression around one."""
+    condition = positive("condition", condition)
+    if not (condition >= 1 if d > 1 else condition == 1):
+        expected = "at least 1" if d > 1 else "1 for a single column"
+        raise ValueError(
+            f"condition must be {expected}, got condition={condition!r}; pass the ratio of the "
+            "largest eigenvalue to the smallest"
+        )
+    return np.asarray(condition ** np.linspace(-0.5, 0.5, d))
+
+
+def _axes(rng: np.random.Generator, d: int, chosen: ArrayLike | None) -> Array:
+    """The axes that were given, or a random orientation."""
+    if chosen is None:
+        return np.asarray(np.linalg.qr(rng.standard_normal((d, d)))[0])
+    axes = _finite("axes", chosen, (d, d))
+    if not np.max(np.abs(axes.T @ axes - np.eye(d))) <= ORTHONORMAL:
+        raise ValueError("axes must have orthonormal columns; pass the Q of a QR decomposition")
+    return axes
+
+
+def _vector(rng: np.random.Generator, d: int, name: str, chosen: ArrayLike | Law | None) -> Array:
+    """A vector drawn from a law or given; one number stands for all entries."""
+    if chosen is None:
+        return rng.standard_normal(d)
+    values = chosen(rng, d) if callable(chosen) else chosen
+    return _finite(name, np.full(d, values) if np.ndim(values) == 0 else values, (d,))
+
+
+def _scaled(coef: Array, signal: float, wanted: float) -> Array:
+    """Scale coefficients to the signal that is wanted."""
+    wanted = positive("signal", wanted)
+    if not signal > 0:
+        raise ValueError("coef must not be zero when a signal is wanted; leave out one of them")
+    return coef * (wanted / signal)
+
+
+def _finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Convert to floats; refuse other shapes, NaN and infinity."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(
+            f"{name} must have shape {shape}, got shape {array.shape}; pass one value per column"
+        )
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity; pass finite numbers")
+    return array
+
 
 RESIDUAL_SD = 0.05
 LINEAR_DIMENSION, LOGISTIC_DIMENSION, POISSON_DIMENSION = 10, 8, 10
@@ -49,10 +166,10 @@ class Simulation(ReadOnlyArrays):
         Coefficients.
     """
 
-    mean: Matrix
-    axes: Matrix
-    eigenvalues: Matrix
-    coef: Matrix
+    mean: Array
+    axes: Array
+    eigenvalues: Array
+    coef: Array
 
     def __post_init__(self) -> None:
         """Copy to read-only arrays."""
@@ -60,12 +177,12 @@ class Simulation(ReadOnlyArrays):
             object.__setattr__(self, field.name, read_only(getattr(self, field.name)))
 
     @property
-    def covariance(self) -> Matrix:
+    def covariance(self) -> Array:
         """Covariance of the rows."""
         return np.asarray((self.axes * self.eigenvalues) @ self.axes.T)
 
     @property
-    def second_moment(self) -> Matrix:
+    def second_moment(self) -> Array:
         """Mean of x x^T over the rows, not centred."""
         return np.asarray(self.covariance + np.outer(self.mean, self.mean))
 
@@ -74,7 +191,7 @@ class Simulation(ReadOnlyArrays):
         """Root mean square of the linear predictor."""
         return float(np.sqrt(self.coef @ self.second_moment @ self.coef))
 
-    def rows(self, rng: np.random.Generator, n: int) -> Matrix:
+    def rows(self, rng: np.random.Generator, n: int) -> Array:
         """Draw rows."""
         shape = positive_integer("n", n), len(self.mean)
         return self.mean + (rng.standard_normal(shape) * np.sqrt(self.eigenvalues)) @ self.axes.T
@@ -113,7 +230,7 @@ class LinearPopulation(Simulation):
         residual_sd = non_negative("residual_sd", residual_sd)
         return cls(*drawn(rng, d, **choices), residual_sd=residual_sd)
 
-    def sample(self, rng: np.random.Generator, n: int) -> tuple[Matrix, Matrix]:
+    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
         """Draw rows and responses."""
         X = self.rows(rng, n)
         return X, X @ self.coef + self.residual_sd * rng.standard_normal(n)
@@ -143,7 +260,7 @@ class LogisticPopulation(Simulation):
         """Draw what is not chosen, in the order axes, mean, coefficients; see `Choices`."""
         return cls(*drawn(rng, d, **choices))
 
-    def sample(self, rng: np.random.Generator, n: int) -> tuple[Matrix, Matrix]:
+    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
         """Draw rows and responses."""
         X = self.rows(rng, n)
         # A logistic variable exceeds -t with probability 1 / (1 + exp(-t)); nothing overflows.
@@ -187,7 +304,7 @@ class PoissonPopulation(Simulation):
             choices.setdefault("signal", POISSON_SIGNAL)
         return cls(*drawn(rng, d, **choices), exposure=(low, high))
 
-    def sample(self, rng: np.random.Generator, n: int) -> tuple[Matrix, Matrix, Matrix]:
+    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array, Array]:
         """Draw rows, counts and exposures."""
         X = self.rows(rng, n)
         exposure = rng.uniform(*self.exposure, size=n)
@@ -208,7 +325,7 @@ def simulate_linear(
     d: int = LINEAR_DIMENSION,
     residual_sd: float = RESIDUAL_SD,
     **choices: Unpack[Choices],
-) -> tuple[Matrix, Matrix, LinearPopulation]:
+) -> tuple[Array, Array, LinearPopulation]:
     """Draw a population and a sample of it: rows, responses, and what was chosen.
 
     Examples
@@ -227,7 +344,7 @@ def simulate_logistic(
     *,
     d: int = LOGISTIC_DIMENSION,
     **choices: Unpack[Choices],
-) -> tuple[Matrix, Matrix, LogisticPopulation]:
+) -> tuple[Array, Array, LogisticPopulation]:
     """Draw a population and a sample of it: rows, responses 0 or 1, and what was chosen.
 
     Examples
@@ -247,7 +364,7 @@ def simulate_poisson(
     d: int = POISSON_DIMENSION,
     exposure: float | tuple[float, float] = 1.0,
     **choices: Unpack[Choices],
-) -> tuple[Matrix, Matrix, Matrix, PoissonPopulation]:
+) -> tuple[Array, Array, Array, PoissonPopulation]:
     """Draw a population and a sample of it: rows, counts, exposures, and what was chosen.
 
     Examples

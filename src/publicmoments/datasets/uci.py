@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from publicmoments.arrays import Array
 from publicmoments.datasets.bank import RESPONSE, bank_table
-from publicmoments.datasets.files import Source, content
+from publicmoments.datasets.downloads import Source, content
 from publicmoments.datasets.records import Dataset
-from publicmoments.public.arrays import Matrix
-
-__all__ = ["SOURCES", "load_bank", "load_banknote", "load_power_plant", "load_wine"]
 
 REPOSITORY = "https://archive.ics.uci.edu/static/public"
 
@@ -156,13 +154,13 @@ def _text(name: str) -> str:
     return content(SOURCES[name]).decode("ascii")
 
 
-def _numbers(text: str, delimiter: str) -> tuple[tuple[str, ...], Matrix]:
+def _numbers(text: str, delimiter: str) -> tuple[tuple[str, ...], Array]:
     """Read a header and rows of numbers."""
     header, *rows = text.splitlines()
     names = tuple(name.strip('"') for name in header.split(delimiter))
     return names, np.loadtxt(rows, delimiter=delimiter)
 
 
-def _dataset(name: str, table: Matrix, names: tuple[str, ...], doi: str) -> Dataset:
+def _dataset(name: str, table: Array, names: tuple[str, ...], doi: str) -> Dataset:
     """Take the last column as the response."""
     return Dataset(name, table[:, :-1], table[:, -1], names[:-1], names[-1], doi)

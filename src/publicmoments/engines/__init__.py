@@ -1,6 +1,6 @@
 """Who sums the bounded rows. Engines only sum: they know no noise, budget or model."""
 
-from publicmoments.engines.anywhere import sum_gram, sum_total
-from publicmoments.engines.exact import ExactGram, ExactTotal
+from publicmoments.engines.dispatch import exact_sum
+from publicmoments.engines.host import KeptBlock
 
-__all__ = ["ExactGram", "ExactTotal", "sum_gram", "sum_total"]
+__all__ = ["KeptBlock", "exact_sum"]

@@ -10,20 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments.engines import numpy_engine
-from publicmoments.engines.fused import fused_bound
-from publicmoments.rows import (
-    CountRecipe,
-    PrivateRows,
-    Recipe,
-    RowRecipe,
-    ScaledRecipe,
-    WhitenedRows,
-    shortened,
-)
-from publicmoments.tables import as_responses, as_table, device_array, no_columns, to_host
-
-__all__ = ["add_up"]
+from publicmoments.data import as_responses, as_table, device_array, no_columns, to_host
+from publicmoments.engines import host
+from publicmoments.rows import PrivateRows, Recipe, WhitenedRows, factors_of
 
 BLOCK_CELLS = 2**26
 """Cells of a block: 512 MiB in float64, a small share of a device and enough to keep it busy."""
@@ -43,15 +32,12 @@ TILE = 64
 LONGEST = 2.0**450
 """Rows from this length on, whitened, are left to the host."""
 
-CERTAINTY = 1e-9
-"""Rows are bounded here if their length is below the bound by more than this share of it."""
-
 STRIPS = ((128, 2), (192, 3), (512, 4))
 """A symmetric product is made in so many strips of columns, each only from the diagonal on, where
 there are at least so many columns: most of what lies below it need not be computed."""
 
 
-def add_up(rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> NDArray[np.int64]:
+def add_up(rows: PrivateRows, recipe: Recipe) -> NDArray[np.int64]:
     """
     Sum over rows that live on a device, exactly; only the sums leave it.
 
@@ -70,37 +56,29 @@ def add_up(rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> NDArra
     next integer; neither bound nor privacy rests on them.
     """
     with np.errstate(all="ignore"):
-        return _Pass(rows, recipe, kind).total()
+        return _Pass(rows, recipe).total()
 
 
 class _Pass:
     """One pass over the rows of a device."""
 
-    def __init__(self, rows: PrivateRows, recipe: Recipe, kind: numpy_engine.Kind) -> None:
+    def __init__(self, rows: PrivateRows, recipe: Recipe) -> None:
         from array_api_compat import array_namespace, device
 
-        self.rows, self.recipe, self.kind = rows, recipe, kind
+        self.rows, self.recipe = rows, recipe
         self.table = device_array(rows.features)
         self.xp, self.device = array_namespace(self.table), device(self.table)
-        self.responses = device_array(rows.responses)
-        self.most = recipe.l2_bound_squared * (1.0 - CERTAINTY)
-        if isinstance(recipe, CountRecipe):
-            self.most = recipe.mark**2 * (1.0 + CERTAINTY)
-        self.fused = None
-        if isinstance(recipe, RowRecipe):
-            self.fused = fused_bound(self.table, recipe, self.most, LONGEST**2)
-            self.sizes = self.here(recipe.weight / recipe.scale)
+        self.most = recipe.surely_bounded
         self.block_rows, d = _block_rows(rows.n_rows, recipe), rows.features.n_columns
         whole = d == rows.n_design and d % ALIGNED == 0 and self.table.dtype == self.xp.float64
         width = _round_up(rows.n_design, ALIGNED)
         self.copies = None if whole else self.zeros(self.block_rows, width)
-        ridge = isinstance(recipe, RowRecipe)
         self.matrix = self.mixing(_transform(recipe))
-        self.width = int(self.matrix.shape[1]) if ridge else recipe.dimension
+        self.width = recipe.dimension
         self.sums: list[Any] = []
         self.left_out: list[NDArray[np.int64]] = []
 
-    def here(self, array: NDArray[np.float64]) -> Any:
+    def here(self, array: NDArray[Any]) -> Any:
         """Copy a host array to the device."""
         return self.xp.asarray(np.ascontiguousarray(array), device=self.device)
 
@@ -160,85 +138,39 @@ class _Pass:
         copies[:count, d:p], copies[count:, :p] = 1.0, 0.0
         return copies
 
-    def response_block(self, start: int, stop: int) -> Any:
-        """Responses of a block, on the device."""
-        xp, count = self.xp, stop - start
-        if self.responses is None:
-            given = self.here(self.rows.response_rows(start, stop))
-        else:
-            given = xp.astype(self.responses[start:stop, :], xp.float64, copy=False)
-        if count == self.block_rows:
-            return given
-        padded = self.zeros(self.block_rows, self.rows.n_responses)
-        padded[:count, :] = given
-        return padded
-
     def integers(self, start: int) -> tuple[Any, Any]:
         """Integer rows of a block, and which of them are sound; others may hold anything."""
         xp, recipe, stop = self.xp, self.recipe, self.stop(start)
         mixed = xp.matmul(self.block(start, stop), self.matrix)
-        if self.fused is not None:
-            return mixed, self.fused(mixed, self.response_block(start, stop))
-        bound = self.ridge_rows if isinstance(recipe, RowRecipe) else self.scaled_rows
-        scaled, squared = bound(mixed, start, stop)
-        bounded = xp.round(scaled)
-        norm = xp.linalg.vector_norm(bounded, axis=1)
-        return bounded, (norm <= math.sqrt(self.most)) & (squared < LONGEST**2)
-
-    def ridge_rows(self, mixed: Any, start: int, stop: int) -> tuple[Any, Any]:
-        """Rows in grid units, not yet rounded, and their squared lengths before any bound."""
-        xp, recipe = self.xp, self.recipe
-        assert isinstance(recipe, RowRecipe), "other recipes have factors"
-        p, end = self.rows.n_design, recipe.dimension
-        u = mixed[:, p:end] + self.response_block(start, stop) * self.sizes
-        squared = xp.linalg.vector_norm(mixed[:, :p], axis=1) ** 2
-        whole = squared + xp.sum(u * u, axis=1)
-        factor, room = recipe.multipliers(squared, xp.ones_like(squared), xp)
-        mixed *= factor[:, None]
-        few = shortened(xp.matrix_transpose(u * factor[:, None]), room, xp)
-        mixed[:, p:end] = xp.matrix_transpose(few)
-        return mixed, whole
-
-    def scaled_rows(self, mixed: Any, start: int, stop: int) -> tuple[Any, Any]:
-        """The same for rows times a factor, or for marks."""
-        xp, recipe = self.xp, self.recipe
-        assert isinstance(recipe, ScaledRecipe), "other recipes have no factors"
         p, k = recipe.coef.shape
         z = mixed[:, :p]
         length = xp.linalg.vector_norm(z, axis=1)
-        host = self.on_host_factors(to_host(mixed[:, p : p + k]), to_host(length), start, stop)
-        if isinstance(recipe, CountRecipe):
-            cells = xp.asarray(host, device=self.device)
-            places = xp.arange(len(recipe.edges), device=self.device)
-            marks = xp.astype(cells[:, None] == places[None, :], xp.float64) * float(recipe.mark)
-            # Rows without a number are left to the host, as enormous ones are.
-            numberless = xp.where(cells < -1, xp.full_like(length, math.nan), length)
-            return marks, numberless * numberless
-        products = z[:, :, None] * self.here(host)[:, None, :]
-        return xp.reshape(products, (self.block_rows, p * k)), length * length
+        values, numbers = self.on_host_values(
+            to_host(mixed[:, p : p + k]), to_host(length), start, stop
+        )
+        bounded = xp.round(recipe.assembled(self.here(values), z, xp))
+        norm = xp.linalg.vector_norm(bounded, axis=1)
+        # Rows without a number are left to the host, as enormous ones are.
+        ordinary = (length * length < LONGEST**2) & self.here(numbers)
+        return bounded, (norm <= math.sqrt(self.most)) & ordinary
 
-    def on_host_factors(
+    def on_host_values(
         self, predictor: NDArray[np.float64], length: NDArray[np.float64], start: int, stop: int
-    ) -> NDArray[Any]:
-        """What rows are multiplied by, of shape (rows, k), or the cells that they count in."""
+    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """What rows become by their factors, of shape (rows, k), and which have numbers."""
         recipe = self.recipe
-        assert isinstance(recipe, ScaledRecipe), "other recipes have no factors"
         responses = np.zeros((self.rows.n_responses, self.block_rows))
         responses[:, : stop - start] = self.rows.response_rows(start, stop).T
         kept = np.minimum(1.0, recipe.radius / length)
         rows = WhitenedRows(np.empty((0, len(length))), length, kept, np.ones(len(length)))
-        factors, kept = recipe.factors(np.array(predictor.T), rows, responses)
+        factors = factors_of(recipe, np.array(predictor.T), rows, responses)
         # A factor may be a number where a response is none, as that of a missing label is.
-        factors[:, ~np.isfinite(responses).all(axis=0)] = np.nan
-        if isinstance(recipe, CountRecipe):
-            numbers = np.isfinite(responses).all(axis=0)
-            return np.where(numbers, recipe.cells(factors, rows), -2)
-        return recipe.shortened(factors, kept, rows).T
+        return recipe.values(factors, rows).T, np.asarray(np.isfinite(responses).all(axis=0))
 
     def reduced(self, bounded: Any) -> list[Any]:
         """What a block adds to the sum, in strips."""
         xp = self.xp
-        if self.kind == "total":
+        if not self.recipe.products:
             return [xp.sum(bounded, axis=0)]
         left = xp.matrix_transpose(bounded)
         return [xp.matmul(left[strip, :], bounded[:, strip.start :]) for strip in self.strips()]
@@ -254,7 +186,7 @@ class _Pass:
     def assembled(self) -> Any:
         """The sum over all rows, put together from its strips."""
         p, xp = self.recipe.dimension, self.xp
-        if self.kind == "total":
+        if not self.recipe.products:
             return self.sums[0][:p]
         whole = xp.zeros((self.width, self.width), dtype=xp.int64, device=self.device)
         for strip, values in zip(self.strips(), self.sums, strict=True):
@@ -271,7 +203,7 @@ class _Pass:
             values = [self.rows.response_rows(place, place + 1) for place in odd.tolist()]
             responses = as_responses(np.concatenate(values))
         few = replace(self.rows, features=features, responses=responses)
-        return numpy_engine.add_up(few, self.recipe, self.kind)
+        return host.add_up(few, self.recipe)
 
 
 def _block_rows(n_rows: int, recipe: Recipe) -> int:
@@ -289,7 +221,4 @@ def _round_up(number: int, multiple: int) -> int:
 
 def _transform(recipe: Recipe) -> NDArray[np.float64]:
     """What rows are multiplied by from the left: both they and their predictors come out."""
-    if isinstance(recipe, RowRecipe):
-        return recipe.transform
-    assert isinstance(recipe, ScaledRecipe), "there are no other recipes"
     return np.concatenate([recipe.whitener, recipe.whitener @ recipe.coef], axis=1).T

@@ -6,14 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
 from publicmoments.evidence.standins import StandIns
 from publicmoments.evidence.tails import TAIL, Tails
-
-__all__ = ["Bound", "LengthBounds", "choose_bound"]
-
-Array = NDArray[np.float64]
 
 ROW_COHERENCE = 0.03
 """The same share for weights that know nothing of the response, which move only wrong models."""

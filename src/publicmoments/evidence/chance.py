@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["beyond_chance"]
-
-Array = NDArray[np.float64]
+from publicmoments.arrays import Array
 
 MARGIN = 2.0
 """Standard errors of a sum of squares that chance is allowed."""

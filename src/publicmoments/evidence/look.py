@@ -6,16 +6,12 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
 from publicmoments.evidence.chance import beyond_chance
 from publicmoments.evidence.matrices import LEAST_VALUE, floored_power
 from publicmoments.evidence.standins import enough_rows
 from publicmoments.public import PublicDesign
-
-__all__ = ["Look", "look_radius", "looked"]
-
-Array = NDArray[np.float64]
 
 LEAST_RADIUS = 3.0
 """Rows keep at least this many times their mean squared length, whatever it costs."""

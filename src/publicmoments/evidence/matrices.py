@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = [
-    "LEAST_VALUE",
-    "floored_power",
-    "positive_inverse",
-    "positive_root",
-    "positive_solution",
-]
-
-Array = NDArray[np.float64]
+from publicmoments.arrays import Array
 
 LEAST_VALUE = 1e-14
 """Eigenvalues of positive matrices are at least this share of the largest, despite rounding."""

@@ -5,24 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from publicmoments.arrays import Array
 from publicmoments.evidence.matrices import floored_power, positive_inverse, positive_solution
 from publicmoments.evidence.standins import StandIns
 from publicmoments.evidence.start import Start
-
-__all__ = [
-    "ErrorParts",
-    "Observation",
-    "Posterior",
-    "explained",
-    "largest_moved",
-    "surprise",
-    "told",
-]
-
-Array = NDArray[np.float64]
 
 LARGEST_MOVE = 2.0
 """Largest change of a stand-in's linear predictor between two releases of a curved family."""

@@ -6,15 +6,11 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
 from publicmoments.evidence.standins import StandIns
 from publicmoments.evidence.start import minimised
 from publicmoments.families import Family
-
-__all__ = ["OFFSETS", "Histogram", "response_edges", "typical_offset"]
-
-Array = NDArray[np.float64]
 
 SIGNIFICANT = 4.0
 """Standard errors from which a count is taken to be one."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Schedule", "schedule"]
-
 LOOK, RESPONSES, COUNTS = 0.1, 0.03, 0.1
 """Shares of the squared budget for the second moment, for a histogram of responses where nothing
 public is known of them, and for counts of influences."""

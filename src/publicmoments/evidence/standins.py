@@ -6,14 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
 from publicmoments.evidence.matrices import floored_power
 from publicmoments.families import Family
-
-__all__ = ["Secant", "StandIns", "enough_rows", "made_up_rows", "recoloured"]
-
-Array = NDArray[np.float64]
 
 MOST_PREDICTOR = 30.0
 """Linear predictors of stand-ins are cut here: no exponential of interest is larger."""

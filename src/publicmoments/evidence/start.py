@@ -6,15 +6,11 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
 from publicmoments.evidence.matrices import positive_inverse, positive_solution
 from publicmoments.evidence.standins import StandIns
 from publicmoments.families import Family
-
-__all__ = ["Start", "constant_start", "minimised", "moments_start", "public_start"]
-
-Array = NDArray[np.float64]
 
 SHRINKAGES = np.geomspace(10.0, 1e-4, 16)
 """Penalties tried on the public fit, as shares of the curvature of a whitened column; of counts at

@@ -7,14 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcx, ndtri
 
+from publicmoments.arrays import Array
 from publicmoments.evidence.chance import beyond_chance
-
-__all__ = ["Tails", "excesses", "normal_quantiles", "octave_shares", "signed_edges", "sorted_in"]
-
-Array = NDArray[np.float64]
 
 FIRST_OCTAVE, OCTAVES = -14, 21
 """Cells are octaves of the size of an influence, from 2^-14 of its size at the start to 2^6."""

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Family", "checked_family"]
-
-Array = NDArray[np.float64]
+from publicmoments.arrays import Array
 
 
 @dataclass(frozen=True)

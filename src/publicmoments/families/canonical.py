@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from publicmoments.arrays import Array
 from publicmoments.checks import non_negative
-from publicmoments.families.base import Array, Family, checked_family
-
-__all__ = ["Bernoulli", "CanonicalFamily", "Gaussian", "Poisson", "canonical_family"]
+from publicmoments.families.base import Family, checked_family
 
 LARGEST_REACH = 300.0
 """Largest linear predictor of counts: the square of its exponential is still a float."""

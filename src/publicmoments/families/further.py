@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy.linalg import helmert
 from scipy.special import log_softmax, softmax
 
-from publicmoments.families.base import Array, Family
-
-__all__ = ["Gamma", "Multinomial"]
+from publicmoments.arrays import Array
+from publicmoments.families.base import Family
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-__all__ = ["BinaryPrediction", "checked_classes", "label_words"]
-
-Array = NDArray[np.float64]
+from publicmoments.arrays import Array
 
 
 def checked_classes(classes: object, *, exactly: int | None = None) -> tuple[Any, ...]:

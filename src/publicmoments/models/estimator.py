@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
 from publicmoments.evidence.bounds import Bound, LengthBounds, choose_bound
 from publicmoments.evidence.look import Look, look_radius, looked
 from publicmoments.evidence.matrices import floored_power, positive_inverse
+from publicmoments.evidence.penalty_choice import shrunk
 from publicmoments.evidence.posterior import (
     ErrorParts,
     Observation,
@@ -20,14 +21,8 @@ from publicmoments.evidence.posterior import (
     surprise,
     told,
 )
-from publicmoments.evidence.responses import (
-    OFFSETS,
-    Histogram,
-    response_edges,
-    typical_offset,
-)
+from publicmoments.evidence.responses import OFFSETS, Histogram, response_edges, typical_offset
 from publicmoments.evidence.schedule import Schedule, schedule
-from publicmoments.evidence.shrinkage import shrunk
 from publicmoments.evidence.standins import Secant, StandIns, enough_rows, made_up_rows
 from publicmoments.evidence.start import (
     LEAST_DISPERSION,
@@ -43,26 +38,26 @@ from publicmoments.evidence.tails import (
     signed_edges,
     sorted_in,
 )
-from publicmoments.factors import Ones, ScaledResponse, Slope
 from publicmoments.families import Family
+from publicmoments.families.factors import Ones, ScaledResponse, Slope
 from publicmoments.models.penalty import penalised
-from publicmoments.privacy.budgets import GDP
-from publicmoments.privacy.noise_law import NoiseLaw, VectorNoiseLaw
 from publicmoments.public import PublicDesign
-from publicmoments.release import (
+from publicmoments.session import (
     CoarseTotalRecipe,
+    CountQuery,
     CountRecipe,
+    Demand,
+    GramQuery,
     GramRecipe,
-    NoisyGram,
-    NoisyTotal,
+    Release,
     Session,
+    SumQuery,
     TotalRecipe,
-    session_laws,
+    count_demand,
+    gram_demand,
+    share_of,
+    sum_demand,
 )
-
-__all__ = ["Fitted", "Problem", "fit"]
-
-Array = NDArray[np.float64]
 
 FINE_BUDGET = 2.0**20
 """From this mu times the root of n on, rounding on the coarser grid could be seen."""
@@ -142,26 +137,20 @@ class Problem:
             steps=self.steps,
         )
 
-    def laws(self, total: GDP, n_rows: int, mu: float) -> list[NoiseLaw | VectorNoiseLaw]:
-        """Noise laws of a fit whose schedule is made for ``mu``."""
-        plan, family = self.schedule(mu, n_rows), self.family
-        histograms = []
+    def demands(self, mu: float, n_rows: int) -> list[Demand]:
+        """All that a fit will ask whose schedule is made for ``mu``."""
+        plan, family, p = self.schedule(mu, n_rows), self.family, self.design.n_columns
+        demands = [gram_demand(n_rows, p, share_of(plan.look))]
         if plan.responses:
-            share = plan.responses / self.n_histograms
+            cost = share_of(plan.responses / self.n_histograms)
             cells = len(response_edges(family.alone, self.offset))
-            histograms += [(share, cells)] * family.n_responses
-            histograms += [(share, len(OFFSETS))] * self.offset
+            demands += [count_demand(n_rows, cells, cost, family.n_responses)]
+            demands += [count_demand(n_rows, len(OFFSETS), cost)] * self.offset
         if self.counted:
-            histograms += [(plan.counts, len(signed_edges(1.0, _sides(family))))] * len(plan.steps)
-        return session_laws(
-            total,
-            n_rows,
-            (self.design.n_columns, family.n_predictors),
-            plan.look,
-            histograms,
-            plan.steps,
-            self.recipe(mu, n_rows),
-        )
+            cells = len(signed_edges(1.0, _sides(family)))
+            demands += [count_demand(n_rows, cells, share_of(plan.counts), len(plan.steps))]
+        size, kind = p * family.n_predictors, self.recipe(mu, n_rows)
+        return demands + [sum_demand(n_rows, size, share_of(s), kind=kind) for s in plan.steps]
 
     @property
     def n_histograms(self) -> int:
@@ -181,10 +170,9 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A released gradient, its bound and what was expected of it, and the counts before it."""
+    """A released gradient, its bound and what was expected of it."""
 
-    counts: NoisyTotal | None
-    released: NoisyTotal
+    released: Release
     bound: Bound
 
 
@@ -207,10 +195,6 @@ class Fitted:
         Of the whitened coefficients.
     look : Look
         The released second moment beside the public one.
-    look_release : NoisyGram
-        How it was released.
-    histograms : tuple of NoisyTotal
-        Released histograms of the responses.
     steps : tuple of Step
         Released gradients.
     spread : ndarray of shape (k,)
@@ -227,18 +211,10 @@ class Fitted:
     posterior: Posterior = field(repr=False)
     errors: ErrorParts = field(repr=False)
     look: Look = field(repr=False)
-    look_release: NoisyGram
-    histograms: tuple[NoisyTotal, ...]
     steps: tuple[Step, ...]
     spread: Array
     start_z: float
     alpha: float
-
-    @property
-    def releases(self) -> tuple[NoisyGram | NoisyTotal, ...]:
-        """Everything that was released, in order."""
-        steps = [one for step in self.steps for one in (step.counts, step.released) if one]
-        return (self.look_release, *self.histograms, *steps)
 
 
 def fit(problem: Problem, session: Session, mu: float) -> Fitted:
@@ -280,7 +256,6 @@ class _Fit:
         self.plan = problem.schedule(mu, self.n_rows)
         self.recipe = problem.recipe(mu, self.n_rows)
         self.slope = Slope(self.family, problem.scale, problem.offset)
-        self.histograms: list[NoisyTotal] = []
         self.steps: list[Step] = []
         self.seen: list[Observation] = []
 
@@ -306,12 +281,12 @@ class _Fit:
         """Release a second moment and whiten again."""
         design = self.problem.design
         p, whitener = design.n_columns, np.asarray(design.whitener)
-        mu = math.sqrt(self.plan.look) * self.session.account.total.mu
+        mu = math.sqrt(self.plan.look) * self.session.total.mu
         radius = look_radius(mu, self.n_rows, p)
         recipe = GramRecipe(whitener, np.zeros((p, 1)), Ones(), radius, radius, self.n_rows)
-        self.look_release = self.session.gram(recipe, self.plan.look)
-        found = self.look_release
-        self.look = looked(design, found.noisy_gram, found.offdiagonal_sd, radius)
+        query = GramQuery("second moment", recipe)
+        found = self.session.ask(query, share_of(self.plan.look))
+        self.look = looked(design, found.values, found.offdiagonal_sd, radius)
         self.whitener = self.look.whitener
         self.constant = self.look.unwhitener[:, -1] if design.fit_intercept else None
 
@@ -359,11 +334,11 @@ class _Fit:
         for column in range(q):
             value = ScaledResponse(alone, problem.scale, problem.offset, column)
             released = self.histogram(value, edges)
-            found.append(Histogram.of(alone, edges, released.noisy_mean, released.noise_sd))
+            found.append(Histogram.of(alone, edges, released.values, released.noise_sd))
         if problem.offset:
             # Stand-ins, which have no offsets of their own, get the typical one.
             released = self.histogram(ScaledResponse(alone, problem.scale, column=-1), OFFSETS)
-            typical = typical_offset(released.noisy_mean, released.noise_sd)
+            typical = typical_offset(released.values, released.noise_sd)
             self.stand_ins = replace(self.stand_ins, offsets=typical)
         has_level = self.constant is not None
         levels = [h.constants(alone) if has_level else np.zeros(alone.n_predictors) for h in found]
@@ -378,7 +353,7 @@ class _Fit:
         values = math.sqrt(q) * np.concatenate([s[:, 0] for s in slopes])
         self.guess_tails(spreads, values, np.concatenate([h.shares for h in found]))
 
-    def histogram(self, value: ScaledResponse, edges: Array) -> NoisyTotal:
+    def histogram(self, value: ScaledResponse, edges: Array) -> Release:
         """Release how many rows have values in which cell."""
         recipe = CountRecipe(
             self.whitener,
@@ -389,10 +364,8 @@ class _Fit:
             self.n_rows,
             edges=edges,
         )
-        self.histograms.append(
-            self.session.total(recipe, self.plan.responses / self.problem.n_histograms)
-        )
-        return self.histograms[-1]
+        share = self.plan.responses / self.problem.n_histograms
+        return self.session.ask(CountQuery("histogram", recipe), share_of(share))
 
     def typical(self, spread: Array) -> float:
         """Typical size of an influence, with slopes of such variances."""
@@ -461,10 +434,10 @@ class _Fit:
             most /= math.sqrt(m + 1.0)
         return cut, most * floored_power(shape, 0.5)
 
-    def count(self, coef: Array) -> NoisyTotal | None:
+    def count(self, coef: Array) -> None:
         """Count how many rows have influences of which size, where these have no limit."""
         if not self.problem.counted:
-            return None
+            return
         sides, k = _sides(self.family), self.family.n_predictors
         self.tails = self.tails.reaching()
         recipe = CountRecipe(
@@ -478,17 +451,17 @@ class _Fit:
             edges=signed_edges(self.tails.unit, sides),
             influence=True,
         )
-        released = self.session.total(recipe, self.plan.counts)
-        shares = octave_shares(released.noisy_mean, sides)
+        query = CountQuery("histogram", recipe)
+        released = self.session.ask(query, share_of(self.plan.counts))
+        shares = octave_shares(released.values, sides)
         self.tails = self.tails.learned(shares, np.full(shares.shape, released.noise_sd**2))
-        return released
 
     def step(self, coef: Array, share: float) -> None:
         """Release a gradient with the bound that is best by what is known of influences."""
         family, size = self.family, self.stand_ins.size
         inverse = positive_inverse(self.stand_ins.curvature(coef) + self.penalty)
-        noise = 2.0 / (math.sqrt(share) * self.session.account.total.mu * self.n_rows)
-        counts = self.count(coef)
+        noise = 2.0 / (math.sqrt(share) * self.session.total.mu * self.n_rows)
+        self.count(coef)
         known = self.bounds or self.sizes(coef)
         bound = choose_bound(known, size, noise, float(np.sum(inverse**2)))
         recipe = self.recipe(
@@ -500,11 +473,11 @@ class _Fit:
             self.n_rows,
             whole_predictor=True,
         )
-        released = self.session.total(recipe, share)
-        self.steps.append(Step(counts, released, bound))
+        released = self.session.ask(SumQuery("gradient", recipe), share_of(share))
+        self.steps.append(Step(released, bound))
         seen = Observation(
             coef,
-            -released.noisy_mean,
+            -released.values,
             released.noise_sd,
             bound.bias,
             bound.kept,
@@ -613,8 +586,6 @@ class _Fit:
             errors=errors,
             alpha=ridge,
             look=self.look,
-            look_release=self.look_release,
-            histograms=tuple(self.histograms),
             steps=tuple(self.steps),
             spread=by_row / len(self.whitener),
             start_z=start_z,

@@ -7,28 +7,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
 from publicmoments.checks import non_negative, positive_integer, share
+from publicmoments.data import Table
 from publicmoments.families import Family
 from publicmoments.models.estimator import Fitted, Problem, fit
-from publicmoments.models.guarantee import Spendable, claim, spendable
 from publicmoments.models.inference import CoefInference
 from publicmoments.models.mismatch import warn_of_mismatch
 from publicmoments.models.parameters import check_switches
 from publicmoments.models.penalty import without_dust
 from publicmoments.models.shell import PrivateEstimator, check_public
 from publicmoments.privacy.budgets import Budget
+from publicmoments.privacy.card import BoundedPass, Card
 from publicmoments.public import PublicDesign, PublicMoments
-from publicmoments.release import NoisyGram, PrivateRows, Session, noise_source
-from publicmoments.report.card import BoundedPass, Card
-from publicmoments.tables import Table
+from publicmoments.session import Session
 from publicmoments.threads import single_threaded
-
-__all__ = ["PrivateModel", "RandomState"]
-
-Array = NDArray[np.float64]
-RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,15 +89,14 @@ class PrivateModel(CoefInference, PrivateEstimator):
         rows = self._private_rows(features, responses, bool(self.fit_intercept))
         design = known.public.design(fit_intercept=bool(self.fit_intercept))
         problem = self._problem(family, design, known, offset)
-        source = noise_source(self.random_state)
         mu = privacy.to_gdp().mu
-        bought = spendable(privacy, lambda total: problem.laws(total, rows.n_rows, mu))
-        with self._account(bought, privacy, source, target) as account:
-            found = fit(problem, Session(rows, account, source), mu)
+        demands = problem.demands(mu, rows.n_rows)
+        with self._session(rows, privacy, demands, target) as session:
+            found = fit(problem, session, mu)
         self._keep_names(features)
         self.n_iter_ = len(found.steps)
         self.alpha_ = float(self.alpha) if self.alpha != "auto" else found.alpha
-        self.card_ = _card(found, rows, known, privacy, bought, source.private)
+        self.card_ = _card(found, session, known)
         if self.anchor and not known.public.assumed:
             warn_of_mismatch(found, design, known.public.columns)
         return found
@@ -158,32 +151,22 @@ class PrivateModel(CoefInference, PrivateEstimator):
         return np.ascontiguousarray(solution[:-1].T), solution[-1].copy()
 
 
-def _card(
-    found: Fitted,
-    rows: PrivateRows,
-    known: Known,
-    privacy: Budget,
-    bought: Spendable,
-    private: bool,
-) -> Card:
+def _card(found: Fitted, session: Session, known: Known) -> Card:
     """Write the privacy card; everything on it is public or released."""
     units = np.atleast_1d(np.asarray(known.scale))
     bounds = {id(step.released): step.bound for step in found.steps}
     passes = []
-    for released in found.releases:
+    for released in session.releases:
         bound = bounds.get(id(released))
-        statistic = "gradient" if bound is not None else "histogram"
-        if isinstance(released, NoisyGram):
-            statistic = "second moment"
         passes.append(
             BoundedPass(
-                statistic=statistic,
+                statistic=released.statistic,
                 mu=released.cost.mu,
                 rho=released.rho,
                 noise_sd=released.noise_sd,
                 noise_sd_grid_units=released.law.noise_sd,
                 times=1,
-                bound=released.recipe.l2_bound,
+                bound=released.query.recipe.l2_bound,
                 predicted_error=None if bound is None else float(units[0] * bound.error),
             )
         )
@@ -194,9 +177,9 @@ def _card(
     errors = np.diag(found.errors.noise + bias @ bias.T).reshape(-1, k).sum(axis=0)
     by_response = np.sqrt(errors) * units if len(units) == k else np.sqrt([errors.sum()]) * units
     return Card(
-        **claim(found.releases, bought, privacy, private),
-        n_rows=rows.n_rows,
-        n_features=rows.features.n_columns,
+        **session.claim(),
+        n_rows=session.rows.n_rows,
+        n_features=session.rows.features.n_columns,
         n_responses=len(units),
         passes=tuple(passes),
         public_fingerprint=None if known.public.assumed else known.public.fingerprint,

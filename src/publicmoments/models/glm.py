@@ -6,20 +6,16 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
+from publicmoments.checks import PublicMomentsWarning
+from publicmoments.data import Table
 from publicmoments.families import Family
 from publicmoments.models.fitting import Known, PrivateModel
 from publicmoments.models.shell import matched_moments
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
 from publicmoments.public.arguments import thinned
-from publicmoments.tables import Table
-from publicmoments.warnings_ import PublicMomentsWarning
-
-__all__ = ["GLMEstimator"]
-
-Array = NDArray[np.float64]
 
 
 class GLMEstimator(PrivateModel):

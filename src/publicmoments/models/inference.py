@@ -6,27 +6,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from publicmoments.arrays import Array, ReadOnlyArrays
 from publicmoments.checks import fraction, positive_integer
-from publicmoments.public.arrays import ReadOnlyArrays
-from publicmoments.report.card import Card
-
-__all__ = [
-    "Bootstrap",
-    "CoefInference",
-    "CoefSummary",
-    "around",
-    "half_width",
-    "mean_interval",
-    "refuse_selection",
-    "summarised",
-    "with_ones",
-]
-
-Array = NDArray[np.float64]
+from publicmoments.privacy.card import Card
 
 HEADINGS = ("coef", "std err", "noise", "sampling", "bias", "z", "P>|z|")
 

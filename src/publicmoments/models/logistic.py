@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
+from publicmoments.arrays import Array, RandomState
+from publicmoments.data import as_table
 from publicmoments.families import Bernoulli, Multinomial
 from publicmoments.models.classes import checked_classes, label_words
-from publicmoments.models.fitting import RandomState
 from publicmoments.models.glm import GLMEstimator
 from publicmoments.models.inference import around, half_width, with_ones
 from publicmoments.models.penalty import settled_classes
@@ -20,11 +21,6 @@ from publicmoments.models.shell import one_label, response_name
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
-from publicmoments.tables import as_table
-
-__all__ = ["LogisticRegression"]
-
-Array = NDArray[np.float64]
 
 
 class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]

@@ -6,15 +6,10 @@ import math
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.checks import PublicMomentsWarning
 from publicmoments.models.estimator import Fitted
 from publicmoments.public import PublicDesign
-from publicmoments.warnings_ import PublicMomentsWarning
-
-__all__ = ["warn_of_mismatch"]
-
-Array = NDArray[np.float64]
 
 MISFIT_Z = 5.0
 """Standard errors from which the public data are said not to fit."""

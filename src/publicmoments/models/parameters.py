@@ -7,8 +7,6 @@ import numpy as np
 from publicmoments.checks import positive
 from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
 
-__all__ = ["check_seed", "check_switches", "checked_bound", "checked_budget"]
-
 MOST_BOUND = 1e6
 """Largest bound, and inverse of the smallest, that a user may ask for."""
 

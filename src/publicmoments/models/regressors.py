@@ -5,23 +5,19 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_log_loss_score, d2_tweedie_score
 
+from publicmoments.arrays import Array, RandomState
 from publicmoments.checks import positive
+from publicmoments.data import as_table, beside, filled, within
 from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, checked_family
-from publicmoments.models.fitting import RandomState
 from publicmoments.models.glm import GLMEstimator
 from publicmoments.models.shell import one_response, response_name
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
-from publicmoments.tables import as_table, beside, filled, within
-
-__all__ = ["GLM", "PoissonRegressor"]
-
-Array = NDArray[np.float64]
 
 TWEEDIE: dict[type[Family], int] = {Gaussian: 0, Poisson: 1, Gamma: 2}
 """Powers of the deviances that scikit-learn scores with."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from publicmoments.data import as_responses, as_table
 from publicmoments.families import Gaussian
 from publicmoments.models.estimator import Fitted
 from publicmoments.models.fitting import Known, PrivateModel
@@ -16,9 +17,6 @@ from publicmoments.models.shell import match_responses, matched_moments, respons
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
-from publicmoments.tables import as_responses, as_table
-
-__all__ = ["Ridge"]
 
 COVARIANCES = ("noise_covariance_", "sampling_covariance_", "bias_covariance_")
 

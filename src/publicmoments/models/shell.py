@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from publicmoments.models.guarantee import Spendable
-from publicmoments.models.parameters import check_seed, checked_budget
-from publicmoments.privacy.account import Account
-from publicmoments.privacy.budgets import Budget
-from publicmoments.privacy.ledger import LedgerLike, open_account
-from publicmoments.public import PublicMoments
-from publicmoments.public.suspicion import refuse_private_as_public, warn_of_identifiers
-from publicmoments.release import NoiseSource, PrivateRows, private_rows
-from publicmoments.report.card import Card
-from publicmoments.sources import Columns
-from publicmoments.tables import (
+from publicmoments.checks import PublicMomentsWarning
+from publicmoments.data import (
+    Columns,
     Table,
     as_labels,
     as_responses,
@@ -32,19 +24,13 @@ from publicmoments.tables import (
     by_name,
     match_columns,
 )
-from publicmoments.warnings_ import PublicMomentsWarning
-
-__all__ = [
-    "PrivateEstimator",
-    "check_public",
-    "match_responses",
-    "matched_moments",
-    "one_label",
-    "one_response",
-    "response_name",
-    "warn_of_clones",
-]
-
+from publicmoments.models.parameters import check_seed, checked_budget
+from publicmoments.privacy.budgets import Budget
+from publicmoments.privacy.card import Card
+from publicmoments.privacy.ledger import LedgerLike
+from publicmoments.public import PublicMoments
+from publicmoments.public.suspicion import refuse_private_as_public, warn_of_identifiers
+from publicmoments.session import Demand, PrivateRows, Session, open_session, private_rows
 
 LONGEST_NAME = 200
 """Characters of names that are worth a place in the ledger."""
@@ -65,6 +51,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     dataset: str | None = None
     card_: Card
     _is_clone = False
+    unprotected: ClassVar[str | None] = None
+    """Why a method is not private whatever its noise, if it is not."""
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that private noise differs from fit to fit."""
@@ -98,19 +86,20 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         wanted = None if public is None else public.columns
         return by_name(X, wanted, several=several, words=words, **given)
 
-    def _account(
-        self, bought: Spendable, privacy: Budget, source: NoiseSource, target: str
-    ) -> AbstractContextManager[Account]:
-        """Open the account of a fit, paid for by the ledger where there is one."""
-        return open_account(
-            self.ledger,
-            self.dataset,
-            bought.total,
-            stated=privacy,
-            private=source.private,
-            extra_tv=bought.extra_tv,
+    def _session(
+        self, rows: PrivateRows, privacy: Budget, demands: Sequence[Demand], target: str
+    ) -> AbstractContextManager[Session]:
+        """Open the session of a fit, paid for by the ledger where there is one."""
+        return open_session(
+            rows,
+            privacy,
+            demands,
+            random_state=self.random_state,
+            ledger=self.ledger,
+            dataset=self.dataset,
             model=type(self).__name__,
             target=target,
+            unprotected=self.unprotected,
         )
 
     def _private_rows(self, features: Table, responses: Table, fit_intercept: bool) -> PrivateRows:

@@ -1,9 +1,8 @@
 """The published algorithms, their noise scales and their theorems, to the letter."""
 
 from publicmoments.paper.descent import NoisyGradientDescent, PMTElasticNet
-from publicmoments.paper.glm import PMTGLM, OracleLogisticRegression, PMTLogisticRegression
-from publicmoments.paper.moments import Condition, OracleSecondMoment, PMTSecondMoment, Robustness
-from publicmoments.paper.newton import (
+from publicmoments.paper.newton_fits import PMTGLM, OracleLogisticRegression, PMTLogisticRegression
+from publicmoments.paper.newton_theory import (
     hessian_lipschitz,
     is_convergent,
     iterations,
@@ -21,8 +20,7 @@ from publicmoments.paper.radii import (
     response_radius,
     truncation_radius,
 )
-from publicmoments.paper.ridge import AdaSSP, OracleRidge, PMTRidge
-from publicmoments.paper.ridge_error import explicit_ridge_error_bound, ridge_error_bound
+from publicmoments.paper.ridge_fits import AdaSSP, OracleRidge, PMTRidge
 from publicmoments.paper.scales import (
     NoiseScales,
     glm_noise,
@@ -33,6 +31,12 @@ from publicmoments.paper.scales import (
     second_moment_noise_sd,
     total_mu,
 )
+from publicmoments.paper.second_moments import (
+    Condition,
+    OracleSecondMoment,
+    PMTSecondMoment,
+    Robustness,
+)
 from publicmoments.paper.settings import (
     GAUSSIAN_CONSTANT,
     GuidedSetting,
@@ -42,10 +46,12 @@ from publicmoments.paper.settings import (
     moment_bounds,
 )
 from publicmoments.paper.theory import (
+    explicit_ridge_error_bound,
     inverse_error_bound,
     is_robust,
     noise_norm_bound,
     required_rows,
+    ridge_error_bound,
     robustness_condition,
     simplified_inverse_error,
 )

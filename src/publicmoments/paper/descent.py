@@ -6,26 +6,21 @@ import math
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from publicmoments.arrays import RandomState
 from publicmoments.checks import fraction, non_negative, positive, positive_integer, share
-from publicmoments.factors import Residual
+from publicmoments.data import as_table
 from publicmoments.families import Family, Gaussian, canonical_family
+from publicmoments.families.factors import Residual
+from publicmoments.models.penalty import elastic_net_coef
 from publicmoments.models.shell import check_public, match_responses, matched_moments, one_response
-from publicmoments.models.solve import elastic_net_coef
-from publicmoments.paper.base import LinearPrediction, PublishedEstimator
+from publicmoments.paper.published import LinearPrediction, PublishedEstimator
 from publicmoments.paper.radii import response_radius, truncation_radius
-from publicmoments.paper.ridge import response_scale
+from publicmoments.paper.ridge_fits import response_scale
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
-from publicmoments.release import TotalRecipe
-from publicmoments.tables import as_table
-
-__all__ = ["NoisyGradientDescent", "PMTElasticNet"]
-
-Array = NDArray[np.float64]
-RandomState = int | np.random.Generator | np.random.RandomState | None
+from publicmoments.session import TotalRecipe
 
 
 class NoisyGradientDescent(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ignore[misc]

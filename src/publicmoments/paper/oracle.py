@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from publicmoments.release import PrivateRows
-
-__all__ = ["ORACLE", "mean_squares", "usable"]
+from publicmoments.session import PrivateRows
 
 ORACLE = (
     "Not private: the radius was read from the private rows. "

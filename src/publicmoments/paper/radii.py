@@ -9,14 +9,6 @@ import math
 
 from publicmoments.checks import fraction, positive, positive_integer
 
-__all__ = [
-    "oracle_radius",
-    "oracle_response_radius",
-    "predictor_reach",
-    "response_radius",
-    "truncation_radius",
-]
-
 
 def truncation_radius(d: int, n: int, eta: float) -> float:
     """

@@ -15,17 +15,6 @@ from typing import NamedTuple
 
 from publicmoments.checks import non_negative, positive, positive_integer
 
-__all__ = [
-    "NoiseScales",
-    "glm_noise",
-    "gradient_noise_sd",
-    "logistic_noise",
-    "published_mu",
-    "ridge_noise",
-    "second_moment_noise_sd",
-    "total_mu",
-]
-
 
 class NoiseScales(NamedTuple):
     """

@@ -16,15 +16,6 @@ from dataclasses import dataclass
 from publicmoments.checks import fraction, non_negative, positive, positive_integer
 from publicmoments.paper.radii import oracle_radius, truncation_radius
 
-__all__ = [
-    "GAUSSIAN_CONSTANT",
-    "GuidedSetting",
-    "OracleSetting",
-    "Setting",
-    "eigenvalue_floor",
-    "moment_bounds",
-]
-
 GAUSSIAN_CONSTANT = math.sqrt(2.0)
 """The sampling constant for rows that are Gaussian with mean zero: the singular values of n such
 rows, whitened, leave sqrt(n) +- (sqrt(d) + sqrt(2 log(1/eta))) with probability at most eta on each

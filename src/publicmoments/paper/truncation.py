@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.checks import fraction
+from publicmoments.data import as_table
 from publicmoments.models.shell import check_public, matched_moments
 from publicmoments.paper.radii import truncation_radius
 from publicmoments.public import PublicMoments
-from publicmoments.rows import scaled_down, whitened_rows
-from publicmoments.tables import as_table
-
-__all__ = ["pmt"]
+from publicmoments.session import truncated_rows
 
 
 def pmt(X: Any, public: PublicMoments, *, eta: float = 0.05) -> NDArray[np.float64]:
@@ -53,10 +51,7 @@ def pmt(X: Any, public: PublicMoments, *, eta: float = 0.05) -> NDArray[np.float
     table = as_table(X, "X")
     radius = truncation_radius(table.n_columns, table.n_rows, fraction("eta", eta))
     design = matched_moments(public, table, 1).design(fit_intercept=False)
-    rows = np.array(table.values())
+    rows = table.values()
     if not np.isfinite(rows).all():
         raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
-    columns = rows.T
-    divisors = scaled_down(columns)
-    whitened = whitened_rows(design.whitener.T @ columns, radius, divisors)
-    return np.ascontiguousarray((whitened.z * whitened.kept).T)
+    return truncated_rows(rows, np.asarray(design.whitener), radius)

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from publicmoments.arrays import Array
 from publicmoments.public import PublicMoments
 
-__all__ = ["UNSTATED_KURTOSIS", "EllipticalRows", "Features", "PublicRows", "features_of"]
-
-Array = NDArray[np.float64]
 Picked = NDArray[np.intp]
 
 UNSTATED_KURTOSIS = 1.08

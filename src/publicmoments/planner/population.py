@@ -7,18 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import entr
 
+from publicmoments.arrays import Array
 from publicmoments.planner.features import EllipticalRows, Features, PublicRows
-from publicmoments.planner.fits import Task, newton
-from publicmoments.planner.posterior import Posterior
+from publicmoments.planner.fits import Posterior, Task, newton
 from publicmoments.public import PublicDesign, PublicMoments
-
-__all__ = ["KnownMoments", "KnownRows", "Population", "Stated", "World"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,25 +9,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.progress import Progress
 
+from publicmoments.arrays import Array
 from publicmoments.checks import fraction, non_negative, positive, positive_integer
 from publicmoments.models.parameters import check_switches
 from publicmoments.models.shell import check_public
 from publicmoments.planner.features import features_of
-from publicmoments.planner.fits import FAMILIES, Model, Task
+from publicmoments.planner.fits import FAMILIES, Model, Posterior, Task
 from publicmoments.planner.forecasts import Plan
 from publicmoments.planner.population import KnownMoments, KnownRows, Population, Stated
-from publicmoments.planner.posterior import Posterior
 from publicmoments.planner.rehearsal import TABLES, rehearse
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicDesign, PublicMoments
-
-__all__ = ["REHEARSALS", "Question", "checked_rows", "progress_bar"]
-
-Array = NDArray[np.float64]
-
 
 REHEARSALS = 6
 """Made-up populations, by default."""

@@ -7,18 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from publicmoments.arrays import Array
 from publicmoments.paper.settings import GuidedSetting
 from publicmoments.paper.theory import is_robust, robustness_condition
 from publicmoments.planner.forecasts import Accuracy, Forecast, Plan, Ranges
 from publicmoments.planner.population import Population, World
 from publicmoments.privacy.budgets import Budget
-
-__all__ = ["MOST_ROWS", "RANGE_SHARE", "TABLES", "rehearse"]
-
-Array = NDArray[np.float64]
 
 MOST_ROWS = 20_000
 """Made-up tables have at most this many rows; the errors of longer ones are worked out."""

@@ -3,6 +3,7 @@
 from publicmoments.privacy.account import Account, BudgetExceeded
 from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget, compose
 from publicmoments.privacy.curves import gdp_delta, gdp_epsilon, gdp_mu
+from publicmoments.privacy.laws import NoiseLaw, gram_noise_law
 from publicmoments.privacy.ledger import (
     Cap,
     Entry,
@@ -11,7 +12,6 @@ from publicmoments.privacy.ledger import (
     LedgerError,
     open_account,
 )
-from publicmoments.privacy.noise_law import NoiseLaw, gram_noise_law
 from publicmoments.privacy.sensitivity import gram_sensitivity
 
 __all__ = [

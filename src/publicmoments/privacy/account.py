@@ -7,8 +7,6 @@ import threading
 
 from publicmoments.privacy.budgets import GDP
 
-__all__ = ["Account", "BudgetExceeded"]
-
 # Shares of a budget recombine to it within a few rounding errors; this is far above those and far
 # below any privacy loss that matters.
 _TOLERANCE = 1e-12

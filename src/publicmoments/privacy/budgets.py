@@ -24,8 +24,6 @@ from publicmoments.checks import fraction, positive
 from publicmoments.privacy.curves import gdp_delta, gdp_epsilon, gdp_mu
 from publicmoments.privacy.rounding import float_above
 
-__all__ = ["GDP", "ZCDP", "ApproxDP", "Budget", "compose"]
-
 _HINT = "pass a positive budget"
 _DELTA_HINT = "pass a delta well below 1/n for n private rows, such as 1e-6"
 _SMALLEST = math.ulp(0.0)

@@ -19,8 +19,6 @@ from scipy.special import erfcx, erfinv, ndtr
 
 from publicmoments.checks import fraction, non_negative, positive
 
-__all__ = ["gdp_delta", "gdp_epsilon", "gdp_mu"]
-
 _SQRT2 = math.sqrt(2.0)
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 # Below this mu the two Mills ratios are too close to subtract; their difference is integrated.

@@ -1,7 +1,7 @@
 """Drawing noise and adding it to integer matrices and vectors.
 
 Sums of integer rows and of their products are integers, and so is the noise added to them: no float
-carries private low-order bits. `publicmoments.privacy.noise_law` says how much noise there is and
+carries private low-order bits. `publicmoments.privacy.laws` says how much noise there is and
 what a release with it costs.
 """
 
@@ -16,22 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.checks import positive_integer
-from publicmoments.privacy.noise_law import (
-    ENTRY_LIMIT,
-    NoiseLaw,
-    VectorNoiseLaw,
-    checked_noise_sd,
-)
+from publicmoments.privacy.laws import ENTRY_LIMIT, NoiseLaw, VectorNoiseLaw, checked_noise_sd
 from publicmoments.threads import side_by_side
-
-__all__ = [
-    "NoiseSource",
-    "SeededNoise",
-    "SystemNoise",
-    "UnprotectedNoise",
-    "add_gram_noise",
-    "add_vector_noise",
-]
 
 # Draws beyond this are shared among threads; the sampler runs outside the interpreter lock.
 _DRAWS_PER_THREAD = 1024

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["exact", "float_above", "float_below", "text_above", "text_below"]
-
 
 def exact(number: float | np.integer[Any]) -> Fraction:
     """Return a Python or NumPy integer or float as a fraction, without any rounding."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from publicmoments.checks import positive, positive_integer
 from publicmoments.privacy.rounding import exact
+from publicmoments.privacy.unit import ONE_ROW, PrivacyUnit
 
-__all__ = ["gram_sensitivity", "squared_gram_sensitivity"]
 
-
-def gram_sensitivity(l2_bound_squared: float, dimension: int) -> float:
+def gram_sensitivity(l2_bound_squared: float, dimension: int, unit: PrivacyUnit = ONE_ROW) -> float:
     """
     Frobenius sensitivity of ``sum r r^T`` over rows of bounded length.
 
@@ -21,6 +19,8 @@ def gram_sensitivity(l2_bound_squared: float, dimension: int) -> float:
         B with ||r||^2 <= B for every row r; in squared grid units where rows are on a grid.
     dimension : int
         Length d of a row.
+    unit : PrivacyUnit
+        Whom the guarantee is about.
 
     Returns
     -------
@@ -38,10 +38,8 @@ def gram_sensitivity(l2_bound_squared: float, dimension: int) -> float:
     **Guarantee.** For any two data sets of the same number of rows that differ by replacing one
     row, the Frobenius norm of the difference of their Gram matrices is at most the result.
 
-    **Why.** Replacing z by w changes the sum by D = z z^T - w w^T, and
-    ||D||_F^2 = ||z||^4 + ||w||^4 - 2 (z.w)^2 <= 2 B^2, with equality for orthogonal rows of full
-    length. In one dimension z.w = z w, so D = z^2 - w^2 lies in [-B, B]. Bounding both terms apart
-    by the triangle inequality would give 2 B.
+    **Why.** See `PrivacyUnit.gram_square`. Bounding both terms apart by the triangle inequality
+    would give 2 B.
 
     **Numerics.** Rounded up: the square of the result is at least 2 B^2 (or B^2) exactly.
 
@@ -52,22 +50,8 @@ def gram_sensitivity(l2_bound_squared: float, dimension: int) -> float:
     >>> gram_sensitivity(4, dimension=1)
     4.0
     """
-    squared = squared_gram_sensitivity(l2_bound_squared, dimension)
+    squared = unit.gram_square(l2_bound_squared, dimension)
     sensitivity = math.sqrt(squared / exact(l2_bound_squared) ** 2) * float(l2_bound_squared)
     while Fraction(sensitivity) ** 2 < squared:
         sensitivity = math.nextafter(sensitivity, math.inf)
     return sensitivity
-
-
-def squared_gram_sensitivity(l2_bound_squared: float, dimension: int) -> Fraction:
-    """
-    Square of `gram_sensitivity` as an exact fraction, with the same assumptions and guarantee.
-
-    Examples
-    --------
-    >>> squared_gram_sensitivity(4, dimension=2)
-    Fraction(32, 1)
-    """
-    positive("l2_bound_squared", l2_bound_squared, "pass the squared length of a row")
-    factor = 2 if positive_integer("dimension", dimension) >= 2 else 1
-    return factor * exact(l2_bound_squared) ** 2

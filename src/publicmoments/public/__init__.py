@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from publicmoments.checks import PublicMomentsWarning
+from publicmoments.public.conditioning import well_conditioned
 from publicmoments.public.design import PublicDesign
 from publicmoments.public.moments import PublicMoments, PublicResponse
-from publicmoments.public.shrinkage import well_conditioned
-from publicmoments.warnings_ import PublicMomentsWarning
 
 __all__ = [
     "PublicDesign",

@@ -9,21 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from publicmoments.public.arrays import Matrix
+from publicmoments.arrays import Array
+from publicmoments.data import Table, as_responses
 from publicmoments.public.validation import checked_columns, checked_response_scale, label
-from publicmoments.tables import Table, as_responses
-
-__all__ = [
-    "Which",
-    "are_names",
-    "complete",
-    "given_scale",
-    "picked",
-    "response_values",
-    "responses_last",
-    "table_names",
-    "thinned",
-]
 
 MOST_ROWS = 2000
 
@@ -41,7 +29,7 @@ def table_names(table: Table, columns: Sequence[str] | None, what: str) -> tuple
     return given if table.columns is None else table.columns
 
 
-def complete(table: Table, names: tuple[str, ...] | None, what: str) -> Matrix:
+def complete(table: Table, names: tuple[str, ...] | None, what: str) -> Array:
     """Read a public table, refusing NaN and infinity."""
     values = table.values()
     bad = np.flatnonzero(~np.all(np.isfinite(values), axis=0))
@@ -53,7 +41,7 @@ def complete(table: Table, names: tuple[str, ...] | None, what: str) -> Matrix:
     return values
 
 
-def response_values(response: Any, n: int) -> tuple[Matrix, tuple[str, ...] | None]:
+def response_values(response: Any, n: int) -> tuple[Array, tuple[str, ...] | None]:
     """Read public responses as a table, empty when there are none."""
     if response is None:
         return np.empty((n, 0)), None
@@ -65,7 +53,7 @@ def response_values(response: Any, n: int) -> tuple[Matrix, tuple[str, ...] | No
     return complete(table, table.columns, "response"), table.columns
 
 
-def given_scale(response: object, response_scale: ArrayLike | None) -> Matrix | None:
+def given_scale(response: object, response_scale: ArrayLike | None) -> Array | None:
     """Check a response scale that stands in for public responses."""
     if response_scale is None:
         return None
@@ -127,7 +115,7 @@ def picked(names: tuple[str, ...] | None, order: list[int]) -> tuple[str, ...] |
     return None if names is None else tuple(names[i] for i in order)
 
 
-def thinned(rows: Matrix) -> Matrix:
+def thinned(rows: Array) -> Array:
     """Keep at most a fixed number of rows, evenly spaced."""
     if len(rows) <= MOST_ROWS:
         return rows

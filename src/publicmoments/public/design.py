@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from publicmoments.public.arrays import Matrix, ReadOnlyArrays, read_only
-from publicmoments.public.shrinkage import SINGULAR, too_few_rows, well_conditioned
+from publicmoments.arrays import Array, ReadOnlyArrays, read_only
+from publicmoments.checks import PublicMomentsWarning
+from publicmoments.public.conditioning import SINGULAR, too_few_rows, well_conditioned
 from publicmoments.public.validation import unit_diagonal
-from publicmoments.warnings_ import PublicMomentsWarning
 
 if TYPE_CHECKING:
     from publicmoments.public.moments import PublicMoments
-
-__all__ = ["PublicDesign", "build_design"]
 
 PERFECT_FIT = 1e-6
 
@@ -69,16 +67,16 @@ class PublicDesign(ReadOnlyArrays):
     True
     """
 
-    second_moment: Matrix = field(repr=False)
+    second_moment: Array = field(repr=False)
     n: int | None
     shrinkage: float
-    whitener: Matrix = field(repr=False)
-    unwhitener: Matrix = field(repr=False)
-    coef: Matrix | None
-    residual_scale: Matrix | None
-    response_scale: Matrix | None
-    rows: Matrix | None = field(repr=False)
-    responses: Matrix | None = field(repr=False)
+    whitener: Array = field(repr=False)
+    unwhitener: Array = field(repr=False)
+    coef: Array | None
+    residual_scale: Array | None
+    response_scale: Array | None
+    rows: Array | None = field(repr=False)
+    responses: Array | None = field(repr=False)
     fit_intercept: bool
 
     @property
@@ -91,11 +89,11 @@ class PublicDesign(ReadOnlyArrays):
 class _Centred:
     """Moments about the centre the whitener uses: the mean with an intercept, zero without."""
 
-    centre: Matrix
-    about: Matrix
-    cross: Matrix | None
-    response_about: Matrix | None
-    response_centre: Matrix
+    centre: Array
+    about: Array
+    cross: Array | None
+    response_about: Array | None
+    response_centre: Array
 
 
 def build_design(public: PublicMoments, fit_intercept: bool) -> PublicDesign:
@@ -164,7 +162,7 @@ def _about_mean(public: PublicMoments) -> _Centred:
     )
 
 
-def _roots(matrix: Matrix) -> tuple[Matrix, Matrix]:
+def _roots(matrix: Array) -> tuple[Array, Array]:
     """Inverse and direct root of a positive definite matrix, accurate in any units."""
     scales, unit = unit_diagonal(matrix)
     eigenvalues, vectors = np.linalg.eigh(unit)
@@ -173,7 +171,7 @@ def _roots(matrix: Matrix) -> tuple[Matrix, Matrix]:
     return whitener, (vectors * roots) @ vectors.T * scales[None, :]
 
 
-def _public_fit(moments: _Centred, n: int | None, whitener: Matrix) -> Matrix | None:
+def _public_fit(moments: _Centred, n: int | None, whitener: Array) -> Array | None:
     """Least-squares coefficients without the intercept.
 
     With enough rows this is plain least squares, of minimal norm among collinear columns: shrinking
@@ -193,8 +191,8 @@ def _public_fit(moments: _Centred, n: int | None, whitener: Matrix) -> Matrix | 
 
 
 def _residual_scale(
-    moments: _Centred, coef: Matrix, n: int | None, p: int, response_scale: Matrix
-) -> Matrix:
+    moments: _Centred, coef: Array, n: int | None, p: int, response_scale: Array
+) -> Array:
     """Root mean square of y - x.b, from moments: y'y - 2 c'b + b'S b per response."""
     if moments.cross is None or moments.response_about is None or (n is not None and n <= p):
         return response_scale
@@ -209,8 +207,8 @@ def _residual_scale(
 
 
 def _with_intercept(
-    matrix: Matrix, whitener: Matrix, unwhitener: Matrix, centre: Matrix
-) -> tuple[Matrix, Matrix, Matrix]:
+    matrix: Array, whitener: Array, unwhitener: Array, centre: Array
+) -> tuple[Array, Array, Array]:
     """Extend the matrices by the column of ones, which whitens to itself."""
     nought, one = np.zeros((len(centre), 1)), np.ones((1, 1))
     row = centre[None, :]
@@ -221,12 +219,12 @@ def _with_intercept(
     )
 
 
-def _with_constant(coef: Matrix, moments: _Centred) -> Matrix:
+def _with_constant(coef: Array, moments: _Centred) -> Array:
     """Append the intercept of the fit: the response mean less the fit at the feature mean."""
     constant = moments.response_centre - moments.centre @ coef
     return np.vstack([coef, constant[None, :]])
 
 
-def _with_ones(rows: Matrix | None) -> Matrix | None:
+def _with_ones(rows: Array | None) -> Array | None:
     """Append the column of ones to kept rows."""
     return None if rows is None else read_only(np.column_stack([rows, np.ones(len(rows))]))

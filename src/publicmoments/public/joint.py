@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from publicmoments.arrays import Array, ReadOnlyArrays
 from publicmoments.checks import positive_integer
-from publicmoments.public.arrays import Matrix, ReadOnlyArrays
 from publicmoments.public.validation import (
     checked_matrix,
     checked_vector,
@@ -22,8 +22,6 @@ from publicmoments.public.validation import (
     refuse_extreme_scales,
     refuse_inconsistent_mean,
 )
-
-__all__ = ["JointMoments", "Spread", "spread_of_cov", "spread_of_matrix", "spread_of_rows"]
 
 # Relative variance below which a column is constant: what rounding leaves of a true zero.
 CONSTANT_IN_ROWS = 1e-26
@@ -34,8 +32,8 @@ CONSTANT_IN_MATRIX = 1e-14
 class Spread(ReadOnlyArrays):
     """A mean, and the second moment about it (about zero when the mean is unknown)."""
 
-    mean: Matrix | None
-    about: Matrix
+    mean: Array | None
+    about: Array
     n: int | None
 
     def permuted(self, order: list[int]) -> Spread:
@@ -52,7 +50,7 @@ class JointMoments:
     columns: tuple[str, ...] | None = None
     n_responses: int = 0
     response_names: tuple[str, ...] | None = None
-    response_scale: Matrix | None = None
+    response_scale: Array | None = None
     assumed: bool = False
 
     def fingerprint(self) -> str:
@@ -74,7 +72,7 @@ class JointMoments:
         return digest.hexdigest()
 
 
-def spread_of_rows(rows: Matrix, names: tuple[str, ...] | None) -> Spread:
+def spread_of_rows(rows: Array, names: tuple[str, ...] | None) -> Spread:
     """Compute moments from rows, in units where neither squares nor sums can overflow."""
     peak = np.max(np.abs(rows), axis=0)
     peak[peak == 0] = 1.0
@@ -118,7 +116,7 @@ def _count(n: object) -> int:
     return positive_integer("n", n, "pass the number of public rows behind the moments")
 
 
-def _constants_removed(about: Matrix, size: Matrix, tolerance: float) -> Matrix:
+def _constants_removed(about: Array, size: Array, tolerance: float) -> Array:
     """Set the spread of constant columns to exactly zero."""
     constant = np.diag(about) <= tolerance * size
     about = about.copy()

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from publicmoments.arrays import Array, ReadOnlyArrays, read_only
 from publicmoments.checks import positive_integer
+from publicmoments.data import as_table
 from publicmoments.public.arguments import (
     Which,
     are_names,
@@ -22,7 +24,6 @@ from publicmoments.public.arguments import (
     table_names,
     thinned,
 )
-from publicmoments.public.arrays import Matrix, ReadOnlyArrays, read_only
 from publicmoments.public.design import PublicDesign, build_design
 from publicmoments.public.joint import (
     JointMoments,
@@ -31,12 +32,9 @@ from publicmoments.public.joint import (
     spread_of_matrix,
     spread_of_rows,
 )
-from publicmoments.public.storage import read_joint, write_joint
+from publicmoments.public.moments_file import read_joint, write_joint
 from publicmoments.public.suspicion import remember
 from publicmoments.public.validation import checked_columns, checked_response_scale, label
-from publicmoments.tables import as_table
-
-__all__ = ["PublicMoments", "PublicResponse"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +63,13 @@ class PublicResponse(ReadOnlyArrays):
     array([3.])
     """
 
-    scale: Matrix
-    cross: Matrix | None = None
-    mean: Matrix | None = None
-    moment: Matrix | None = None
+    scale: Array
+    cross: Array | None = None
+    mean: Array | None = None
+    moment: Array | None = None
     names: tuple[str, ...] | None = None
-    cross_covariance: Matrix | None = field(default=None, repr=False)
-    covariance: Matrix | None = field(default=None, repr=False)
+    cross_covariance: Array | None = field(default=None, repr=False)
+    covariance: Array | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,14 +116,14 @@ class PublicMoments(ReadOnlyArrays):
     array([1., 2., 3.])
     """
 
-    second_moment: Matrix
-    mean: Matrix | None
-    covariance: Matrix | None
+    second_moment: Array
+    mean: Array | None
+    covariance: Array | None
     n: int | None
     columns: tuple[str, ...] | None
     response: PublicResponse | None
-    rows: Matrix | None = None
-    response_rows: Matrix | None = None
+    rows: Array | None = None
+    response_rows: Array | None = None
     assumed: bool = False
     fingerprint: str = field(init=False)
 
@@ -300,7 +298,7 @@ class PublicMoments(ReadOnlyArrays):
         Parameters
         ----------
         path : path-like
-            A JSON file; its format is described in :mod:`publicmoments.public.storage`.
+            A JSON file; its format is described in :mod:`publicmoments.public.moments_file`.
 
         Returns
         -------
@@ -405,7 +403,7 @@ def _from_spread(
     return _separated(joint, None)
 
 
-def _separated(joint: JointMoments, rows: Matrix | None) -> PublicMoments:
+def _separated(joint: JointMoments, rows: Array | None) -> PublicMoments:
     """Tell features and responses apart."""
     spread, d = joint.spread, len(joint.spread.about) - joint.n_responses
     known = spread.mean is not None
@@ -447,7 +445,7 @@ def _response(joint: JointMoments, d: int) -> PublicResponse | None:
     )
 
 
-def _raw(spread: Spread) -> Matrix:
+def _raw(spread: Spread) -> Array:
     """Second moment about zero."""
     if spread.mean is None:
         return spread.about

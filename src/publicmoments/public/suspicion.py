@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from publicmoments.tables import listing
-from publicmoments.warnings_ import PublicMomentsWarning
+from publicmoments.checks import PublicMomentsWarning
+from publicmoments.data import listing
 
 if TYPE_CHECKING:
     from publicmoments.public.moments import PublicMoments
-
-__all__ = ["refuse_private_as_public", "remember", "warn_of_identifiers"]
 
 LEAST_ROWS = 20
 """Whole numbers that are all different say nothing where there are fewer public rows."""

@@ -8,20 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from publicmoments.public.arrays import Matrix
-from publicmoments.tables import listing, refuse_duplicates
-
-__all__ = [
-    "checked_columns",
-    "checked_matrix",
-    "checked_response_scale",
-    "checked_vector",
-    "label",
-    "lifted",
-    "refuse_extreme_scales",
-    "refuse_inconsistent_mean",
-    "unit_diagonal",
-]
+from publicmoments.arrays import Array
+from publicmoments.data import listing, refuse_duplicates
 
 SYMMETRY = 1e-8
 NEGATIVE = 1e-8
@@ -30,7 +18,7 @@ MEAN_SLACK = 1e-6
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
-def unit_diagonal(matrix: Matrix) -> tuple[Matrix, Matrix]:
+def unit_diagonal(matrix: Array) -> tuple[Array, Array]:
     """Split a matrix into column scales and the matrix with unit diagonal.
 
     Columns with a zero diagonal keep scale one, so that nothing is divided by zero.
@@ -40,7 +28,7 @@ def unit_diagonal(matrix: Matrix) -> tuple[Matrix, Matrix]:
     return scales, matrix / scales[:, None] / scales[None, :]
 
 
-def checked_matrix(values: ArrayLike, name: str, columns: Sequence[str] | None = None) -> Matrix:
+def checked_matrix(values: ArrayLike, name: str, columns: Sequence[str] | None = None) -> Array:
     """Return a symmetric positive semi-definite matrix, or say what is wrong with it."""
     matrix = _finite(values, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
@@ -56,7 +44,7 @@ def checked_matrix(values: ArrayLike, name: str, columns: Sequence[str] | None =
     return lifted(matrix)
 
 
-def lifted(matrix: Matrix) -> Matrix:
+def lifted(matrix: Array) -> Array:
     """Lift negative eigenvalues to zero.
 
     Eigenvalues negative by mere rounding are left alone, so that a valid matrix keeps its bits.
@@ -70,7 +58,7 @@ def lifted(matrix: Matrix) -> Matrix:
     return np.asarray(repaired / 2 + repaired.T / 2)
 
 
-def checked_vector(values: ArrayLike, length: int, name: str) -> Matrix:
+def checked_vector(values: ArrayLike, length: int, name: str) -> Array:
     """Return a finite vector of the given length."""
     vector = _finite(values, name)
     if vector.shape != (length,):
@@ -97,7 +85,7 @@ def checked_columns(columns: Sequence[str] | None, width: int) -> tuple[str, ...
     return names
 
 
-def checked_response_scale(values: ArrayLike, count: int | None = None) -> Matrix:
+def checked_response_scale(values: ArrayLike, count: int | None = None) -> Array:
     """Return response scales as a vector; one number stands for one response."""
     scales = np.atleast_1d(_finite(values, "response_scale"))
     if scales.ndim != 1 or scales.size == 0 or not np.all(scales > 0):
@@ -113,7 +101,7 @@ def checked_response_scale(values: ArrayLike, count: int | None = None) -> Matri
     return scales
 
 
-def refuse_extreme_scales(scales: Matrix, columns: Sequence[str] | None, name: str) -> None:
+def refuse_extreme_scales(scales: Array, columns: Sequence[str] | None, name: str) -> None:
     """Refuse columns whose squares would leave the range of floating-point numbers."""
     good = (scales == 0) | ((scales >= SMALLEST) & (scales <= LARGEST))
     if not np.all(good):
@@ -124,7 +112,7 @@ def refuse_extreme_scales(scales: Matrix, columns: Sequence[str] | None, name: s
         )
 
 
-def refuse_inconsistent_mean(spread: Matrix, second_moment: Matrix) -> None:
+def refuse_inconsistent_mean(spread: Array, second_moment: Array) -> None:
     """Refuse a mean that the second moment cannot have: S - m m^T must not be negative."""
     scales, _ = unit_diagonal(second_moment)
     smallest = np.linalg.eigvalsh(spread / scales[:, None] / scales[None, :])[0]
@@ -140,7 +128,7 @@ def label(indices: Iterable[Any], columns: Sequence[str] | None) -> str:
     return listing([str(int(i)) if columns is None else columns[int(i)] for i in indices])
 
 
-def _finite(values: ArrayLike, name: str) -> Matrix:
+def _finite(values: ArrayLike, name: str) -> Array:
     """Convert to float64 and refuse NaN and infinity."""
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -151,7 +139,7 @@ def _finite(values: ArrayLike, name: str) -> Matrix:
     return array
 
 
-def _symmetrised(matrix: Matrix, name: str) -> Matrix:
+def _symmetrised(matrix: Array, name: str) -> Array:
     """Average a matrix with its transpose when the two agree."""
     _, unit = unit_diagonal(matrix)
     if not np.max(np.abs(unit - unit.T)) <= SYMMETRY * np.max(np.abs(unit)):
@@ -162,7 +150,7 @@ def _symmetrised(matrix: Matrix, name: str) -> Matrix:
     return matrix / 2 + matrix.T / 2
 
 
-def _refuse_negative(matrix: Matrix, name: str) -> None:
+def _refuse_negative(matrix: Array, name: str) -> None:
     """Refuse a matrix with a clearly negative eigenvalue."""
     eigenvalues = np.linalg.eigvalsh(unit_diagonal(matrix)[1])
     if not eigenvalues[0] >= -NEGATIVE * max(eigenvalues[-1], 0.0):

@@ -1,5 +1,5 @@
 """What is told about a fit: the privacy card."""
 
-from publicmoments.report.card import Card
+from publicmoments.privacy.card import Card
 
 __all__ = ["Card"]

@@ -4,21 +4,28 @@ from publicmoments.rows.counted import CountRecipe
 from publicmoments.rows.grid import (
     Block,
     finest_grid,
+    largest_entry,
+    largest_square,
     scaled_down,
     squared_bound,
 )
-from publicmoments.rows.precision import largest_entry, largest_square
-from publicmoments.rows.recipe import Recipe, RowRecipe, shortened
-from publicmoments.rows.scaled import (
+from publicmoments.rows.kernel import (
+    bound_block,
+    factors_of,
+    multiplied_block,
+    ordinary_rows,
+    whitened_block,
+    whitened_rows,
+)
+from publicmoments.rows.private_rows import InvalidRows, PrivateRows
+from publicmoments.rows.recipe import (
     CoarseTotalRecipe,
     Factor,
     GramRecipe,
-    ScaledRecipe,
+    Recipe,
     TotalRecipe,
     WhitenedRows,
-    whitened_rows,
 )
-from publicmoments.rows.source import InvalidRows, PrivateRows
 
 __all__ = [
     "Block",
@@ -29,15 +36,17 @@ __all__ = [
     "InvalidRows",
     "PrivateRows",
     "Recipe",
-    "RowRecipe",
-    "ScaledRecipe",
     "TotalRecipe",
     "WhitenedRows",
+    "bound_block",
+    "factors_of",
     "finest_grid",
     "largest_entry",
     "largest_square",
+    "multiplied_block",
+    "ordinary_rows",
     "scaled_down",
-    "shortened",
     "squared_bound",
+    "whitened_block",
     "whitened_rows",
 ]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
 from publicmoments.rows.grid import Block
-from publicmoments.rows.scaled import CoarseTotalRecipe, WhitenedRows
-
-__all__ = ["CountRecipe"]
-
-Array = NDArray[np.float64]
+from publicmoments.rows.recipe import CERTAINTY, CoarseTotalRecipe, WhitenedRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +32,8 @@ class CountRecipe(CoarseTotalRecipe):
     Notes
     -----
     **Guarantee.** Two integer rows differ by at most two marks, one taken away and one added, of
-    squared length 2 m^2 with m = 2^b grid units and b the bits of the grid. `l2_bound_squared` is
-    half of m^2, so that four times it bounds the squared change that replacing a row makes: what
-    `publicmoments.release.release_total` rests on.
+    squared length 2 m^2 with m = 2^b grid units and b the bits of the grid: what
+    `publicmoments.session.CountQuery` rests on.
 
     **Why.** A row has one mark or none, whatever it holds: also where its value is infinite. A row
     of zeros, such as one that pads a block, and a row whose value is not a number have none.
@@ -57,27 +54,31 @@ class CountRecipe(CoarseTotalRecipe):
         return int(2**self.grid_bits)
 
     @property
-    def l2_bound_squared(self) -> int:
-        """A quarter of the squared change that replacing a row makes at most."""
-        return -(-(self.mark**2) // 2)
+    def surely_bounded(self) -> float:
+        """A mark, and no more."""
+        return self.mark**2 * (1.0 + CERTAINTY)
 
-    def multiplied(self, rows: WhitenedRows, responses: Array, out: Block | None = None) -> Block:
-        """Write the mark of each row."""
-        marks = np.empty((self.dimension, rows.z.shape[1]), rows.z.dtype) if out is None else out
-        with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
-            factors, _ = self.factors(self._predictor(rows.z), rows, responses)
-            cells = self.cells(factors, rows)
-        counted = np.flatnonzero(cells >= 0)
-        marks[...] = 0.0
-        marks[cells[counted], counted] = self.mark
-        return marks
-
-    def cells(self, factors: Array, rows: WhitenedRows) -> NDArray[np.int64]:
-        """Cell of each row; -1 for none."""
+    def values(self, factors: Array, rows: WhitenedRows) -> NDArray[np.int64]:
+        """Cell of each row, of shape (1, rows); -1 for none."""
         values = factors[0]
         if self.influence:
             sizes = values if len(factors) == 1 else np.sqrt(np.sum(factors**2, axis=0))
             values = sizes * (rows.length * rows.whole)
         found = np.searchsorted(self.edges, values, side="right") - 1
         found[~((rows.length > 0.0) & (values == values))] = -1
-        return np.asarray(found)
+        return np.asarray(found)[None, :]
+
+    def placed(self, values: NDArray[np.int64], z: Block, out: Block) -> Block:
+        """Write the mark of each row."""
+        cells = values[0]
+        counted = np.flatnonzero(cells >= 0)
+        out[...] = 0.0
+        out[cells[counted], counted] = self.mark
+        return out
+
+    def assembled(self, values: Any, z: Any, xp: Any) -> Any:
+        """Write the marks in another array library."""
+        from array_api_compat import device
+
+        places = xp.arange(self.dimension, device=device(values))
+        return xp.astype(values == places[None, :], xp.float64) * float(self.mark)

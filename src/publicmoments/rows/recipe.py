@@ -3,334 +3,255 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publicmoments.arrays import Array
 from publicmoments.checks import positive, positive_integer
 from publicmoments.rows.grid import (
     EXACT_FLOAT_BITS,
     Block,
+    certain_square,
+    coarse_total_grid,
     finest_grid,
+    finest_total_grid,
     on_grid,
-    squared_bound,
+    rounding_reach,
+    whitening_dtype,
 )
-from publicmoments.rows.precision import largest_square, whitening_dtype
-
-__all__ = ["Recipe", "RowRecipe", "shortened"]
-
-Array = NDArray[np.float64]
 
 
-class Recipe(Protocol):
+class Factor(Protocol):
+    """What a row is multiplied by, from its linear predictors and its responses."""
+
+    def __call__(self, predictor: Array, responses: Array) -> Array:
+        """Return factors of shape (rows, k) for predictors of shape (rows, k)."""
+        ...
+
+
+class WhitenedRows(NamedTuple):
     """
-    What engines and the door ask of a recipe.
+    Whitened rows of a block, as columns; those with huge entries divided by a power of two.
 
-    Attributes
+    Parameters
     ----------
-    n_rows : int
-        Rows it was made for; public.
-    dimension : int
-        Length of an integer row.
-    grid_unit : float
-        Size of one grid unit.
-    l2_bound_squared : int
-        Bound on the squared norm of every integer row.
-    max_block_rows : int
-        Most rows whose sum in float64 is still exact.
-    dtype : type
-        Floats that blocks are to be handed over in.
+    z : ndarray of shape (p, rows)
+        The rows.
+    length : ndarray of shape (rows,)
+        Their lengths.
+    kept : ndarray of shape (rows,)
+        ``z * kept`` are the rows, shortened to the radius where they are longer.
+    whole : ndarray of shape (rows,)
+        ``z * whole`` are the rows in full.
     """
 
-    @property
-    def n_rows(self) -> int: ...  # noqa: D102
-
-    @property
-    def dimension(self) -> int: ...  # noqa: D102
-
-    @property
-    def grid_unit(self) -> float: ...  # noqa: D102
-
-    @property
-    def l2_bound_squared(self) -> int: ...  # noqa: D102
-
-    @property
-    def max_block_rows(self) -> int: ...  # noqa: D102
-
-    @property
-    def dtype(self) -> Any: ...  # noqa: D102
-
-    def ordinary(self, design: Block, responses: Array) -> NDArray[np.bool_]:
-        """Tell which rows of a block are neither enormous nor without a number."""
-        ...
-
-    def integers(
-        self,
-        design: Block,
-        responses: Array,
-        divisors: Array | None = None,
-        out: Block | None = None,
-    ) -> Block | None:
-        """
-        Return the bounded integer rows of a block, of shape (dimension, rows).
-
-        Parameters
-        ----------
-        design : ndarray of ``dtype``, shape (p, rows)
-            Rows x as columns; a transposed array in the order of its rows is the fastest.
-        responses : ndarray of shape (q, rows)
-            Their responses.
-        divisors : ndarray of shape (rows,), optional
-            What rows that are not ordinary have been divided by, and 1 for others. Without it
-            nobody has looked at the rows.
-        out : ndarray of ``dtype``, shape (dimension, rows), optional
-            Where to put them.
-
-        Returns
-        -------
-        ndarray of integers in floats, or None
-            None where nobody has looked at the rows and not all of them are ordinary.
-
-        Notes
-        -----
-        Each output row depends on its own input row only, and its squared norm is at most
-        ``l2_bound_squared``, whatever the floats. Ordinary rows become the same integers with
-        divisors and without. Owed by the caller: blocks of one fixed shape, so that the linear
-        algebra treats each row alike.
-        """
-        ...
+    z: Block
+    length: Array
+    kept: Array
+    whole: Array
 
 
 @dataclass(frozen=True, eq=False)
-class RowRecipe:
+class Recipe(ABC):
     """
-    Map from a private row (x, y) to a bounded integer row.
+    Map from a private row (x, y) to the integers of z times a factor.
 
-    With z = x @ whitener, u = (y - x @ coef) / scale and c = min(1, x_radius / ||z||), the bounded
-    row is r = (c z, v): v is weight c u, shortened where ||r|| would exceed
-    R = sqrt(x_radius^2 + q (weight response_bound)^2). The row is divided by the grid unit and
-    rounded to integers. Scaling x and y by the same c is weighted least squares, which does not
-    bend a linear model, whatever the radius; features shorter than x_radius leave their room to the
-    responses.
+    With z = x @ whitener, shortened to ``radius`` where it is longer, and t = z @ coef its linear
+    predictors, the row is the outer product of z and factor(t, y), shortened to ``l2_bound``. It is
+    divided by the grid unit and rounded to integers.
 
     Parameters
     ----------
     whitener : ndarray of shape (p, p)
         Rows are whitened from the right.
-    coef : ndarray of shape (p, q)
-        Coefficients whose fit is subtracted from the responses.
-    scale : ndarray of shape (q,)
-        Scale of what is left of them.
-    x_radius, response_bound, weight : float
-        Bound on c z; bound that each c u can count on, beside features at x_radius; weight of the
-        responses within the row.
-    fit_intercept : bool
-        Whether a column of ones is appended to x.
+    coef : ndarray of shape (p, k)
+        Whitened coefficients of the linear predictors.
+    factor : Factor
+        Public function; it must be one of each row alone.
+    radius : float
+        Longest z; may be infinite.
+    l2_bound : float
+        Longest row after multiplication.
     n_rows : int
-        Number of rows to be summed, which is public; it limits how fine the grid may be.
-
-    Attributes
-    ----------
-    grid_bits : int
-        The radius R is 2^grid_bits grid units: 16, and less beyond about 2^30 rows.
+        Number of rows to be summed, which is public.
+    whole_predictor : bool
+        Whether t is taken from the row before it is shortened: the weighted equations then hold for
+        the same coefficients as the unweighted ones.
 
     Notes
     -----
     **Releases.** Nothing.
 
-    **Assumes.** Checked here: radii, weight and scales are positive and finite, shapes agree. Owed
-    by the caller: every number here is public or the output of a paid release.
+    **Assumes.** Checked here: bounds are positive, shapes agree, arrays are finite. Owed by the
+    caller: every number here is public or the output of a paid release.
 
-    **Guarantee.** `l2_bound_squared` bounds the squared norm of every integer row that
-    `integers` returns, as an integer and without exception; n times it is below 2^62, so that
-    no sum over the rows leaves 64-bit integers, whatever the rows are.
+    **Guarantee.** The squared norm of every integer row is at most `l2_bound_squared`, which is the
+    square of ``l2_bound`` in grid units: noise for ``l2_bound`` is noise for the integers, exactly.
 
-    **Why.** ||c z|| <= x_radius <= R leaves room for v, and ||r|| <= R is 2^bits grid units.
-    Rounding moves a vector of p + q entries by at most sqrt(p + q) / 2 units. `integers` checks
-    the integers themselves, so that no rounding error upstream can break the bound.
+    **Why.** Rows are shortened to l2_bound less what rounding can add, a few millionths of it, so
+    that none needs a second look, and `on_grid` enforces the bound on the integers whatever
+    happened before.
+
+    **Numerics.** A row whose factor is not a finite number becomes zero. The predictor of an
+    enormous row may be infinite where the factor still is finite: such a row counts.
     """
 
-    whitener: NDArray[np.float64] = field(repr=False)
-    coef: NDArray[np.float64] = field(repr=False)
-    scale: NDArray[np.float64] = field(repr=False)
-    x_radius: float
-    response_bound: float
-    weight: float
-    fit_intercept: bool
+    whitener: Array = field(repr=False)
+    coef: Array = field(repr=False)
+    factor: Factor
+    radius: float
+    l2_bound: float
     n_rows: int
-    grid_bits: int = field(init=False)
+    whole_predictor: bool = False
 
     def __post_init__(self) -> None:
         """Validate what the guarantee rests on."""
-        for name in ("x_radius", "response_bound", "weight"):
-            object.__setattr__(self, name, positive(name, getattr(self, name)))
         positive_integer("n_rows", self.n_rows)
+        object.__setattr__(self, "l2_bound", positive("l2_bound", self.l2_bound))
+        if self.radius != math.inf:
+            object.__setattr__(self, "radius", positive("radius", self.radius))
         if self.coef.ndim != 2 or 0 in self.coef.shape:
-            raise ValueError(f"coef must have shape (p, q) with entries, got {self.coef.shape}")
-        p, q = self.coef.shape
-        if self.whitener.shape != (p, p) or self.scale.shape != (q,):
-            raise ValueError(
-                f"whitener must be {(p, p)} and scale {(q,)} for coef of shape {(p, q)}, got "
-                f"{self.whitener.shape} and {self.scale.shape}"
-            )
+            raise ValueError(f"coef must have shape (p, k) with entries, got {self.coef.shape}")
+        p = len(self.coef)
+        if self.whitener.shape != (p, p):
+            raise ValueError(f"whitener must be {(p, p)}, got {self.whitener.shape}")
         if not (np.isfinite(self.whitener).all() and np.isfinite(self.coef).all()):
             raise ValueError("whitener and coef must be finite")
-        if not (np.isfinite(self.scale) & (self.scale > 0)).all():
-            raise ValueError("scale must be positive and finite")
-        object.__setattr__(self, "grid_bits", finest_grid(self.n_rows, self.dimension))
         if not 0.0 < self.grid_unit * self.grid_unit < math.inf:
             raise ValueError(
-                f"x_radius, response_bound and weight must have squares within floats, got "
-                f"x_radius={self.x_radius!r}, response_bound={self.response_bound!r}, "
-                f"weight={self.weight!r}; rescale the whitener and scale"
+                f"l2_bound must have a square within floats, got l2_bound={self.l2_bound!r}"
             )
 
+    products: ClassVar[bool] = False
+    """Whether r r^T is summed over the integer rows r, or r itself."""
+
+    @staticmethod
+    @abstractmethod
+    def bits_for(n_rows: int, dimension: int) -> int:
+        """Bits of the grid for so many rows of some length: the bound is 2^bits grid units."""
+
     @property
-    def n_design(self) -> int:
-        """Number of whitened columns p, the intercept included."""
-        return int(self.coef.shape[0])
+    def grid_bits(self) -> int:
+        """The bound is 2^grid_bits grid units."""
+        return self.bits_for(self.n_rows, self.dimension)
+
+    @property
+    def max_block_rows(self) -> int:
+        """Most rows whose sum in float64 is still exact."""
+        return int(2 ** (EXACT_FLOAT_BITS - self.grid_bits * (2 if self.products else 1)))
 
     @property
     def dimension(self) -> int:
-        """Length p + q of an integer row."""
-        return int(sum(self.coef.shape))
-
-    @property
-    def radius(self) -> float:
-        """Bound R on the norm of a row before it is put on the grid."""
-        responses = math.sqrt(self.coef.shape[1]) * self.weight * self.response_bound
-        return math.hypot(self.x_radius, responses)
+        """Length p k of an integer row."""
+        return self.coef.size
 
     @property
     def grid_unit(self) -> float:
         """Size of one grid unit."""
-        return self.radius / 2.0**self.grid_bits
+        return self.l2_bound / 2.0**self.grid_bits
 
     @property
     def l2_bound_squared(self) -> int:
         """Integer bound on the squared norm of an integer row."""
-        return squared_bound(self.grid_bits, self.dimension)
+        return int(4**self.grid_bits)
 
     @property
-    def max_block_rows(self) -> int:
-        """Most rows whose float64 Gram matrix is still exact."""
-        return int(2**EXACT_FLOAT_BITS // self.l2_bound_squared)
-
-    @cached_property
-    def transform(self) -> Array:
-        """What x is multiplied by from the left: z comes out, and minus its weighted fit."""
-        fit = -self.coef * (self.weight / self.scale)
-        return np.ascontiguousarray(np.concatenate([self.whitener, fit], axis=1).T)
+    def surely_bounded(self) -> float:
+        """Squared norm up to which integers computed elsewhere are seen to be within the bound."""
+        return self.l2_bound_squared * (1.0 - CERTAINTY)
 
     @cached_property
     def dtype(self) -> Any:
         """Float32 where that is precise enough, by public numbers."""
-        return whitening_dtype(self.transform, self.whitener, self.radius, self.grid_bits)
+        bound = min(self.radius, self.l2_bound)
+        return whitening_dtype(self.whitener.T, self.whitener, bound, self.grid_bits)
 
     @cached_property
-    def _mixing(self) -> Block:
-        """The transform in the floats of the blocks."""
-        return self.transform.astype(self.dtype)
+    def mixing(self) -> Block:
+        """The whitener in the floats of the blocks."""
+        return np.ascontiguousarray(self.whitener.T, dtype=self.dtype)
 
-    def ordinary(self, design: Block, responses: Array) -> NDArray[np.bool_]:
-        """Tell which rows of a block are neither enormous nor without a number."""
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            _, _, whole = self._mixed(design, responses, None)
-            return np.asarray(whole < largest_square(self.dtype))
+    @cached_property
+    def _most(self) -> float:
+        """Length within the bound, in grid units, despite two errors of single precision."""
+        squared = self.l2_bound_squared
+        doubt = squared - certain_square(squared, self.dimension, self.dtype)
+        return math.sqrt(squared - 2.0 * doubt)
 
-    def integers(
-        self,
-        design: Block,
-        responses: Array,
-        divisors: Array | None = None,
-        out: Block | None = None,
-    ) -> Block | None:
+    def values(self, factors: Array, rows: WhitenedRows) -> Any:
         """
-        Return the bounded integer rows of a block; see `Recipe.integers`.
-
-        Notes
-        -----
-        **Releases.** Nothing: the rows are bounded, not noisy.
-
-        **Guarantee.** That of `on_grid`, which enforces the bound on the integers themselves.
-
-        **Numerics.** What a row has been divided by returns with c, of which it is a part.
-        """
-        with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
-            bounded, squared, whole = self._mixed(design, responses, out)
-            # The largest of numbers of which one is none is none: that is not below anything.
-            if divisors is None and not whole.max() < largest_square(self.dtype):
-                return None
-            divided = 1.0 if divisors is None else self._representable(divisors)
-            factor, room = self.multipliers(squared, divided)
-            bounded *= factor
-            u = bounded[self.n_design :]
-            u[...] = shortened(u, room)
-            return on_grid(bounded, self.l2_bound_squared)
-
-    def multipliers(self, squared: Any, whole: Any, xp: Any = np) -> tuple[Any, Any]:
-        """
-        Return what brings rows to their bounded length in grid units, and the room that is left.
+        Return what whitened rows are multiplied by, in grid units, of shape (k, rows).
 
         Parameters
         ----------
-        squared : array of shape (rows,)
-            Squared lengths of z.
-        whole : array of shape (rows,)
-            What brings z to the length of the row.
-        xp : module
-            Array library of the arguments, with the names of the array API.
-
-        Returns
-        -------
-        tuple of arrays of shape (rows,)
-            Multiplier of the row, and the length that its residuals may have then.
+        factors : ndarray of shape (k, rows)
+            Factors of the rows.
+        rows : WhitenedRows
+            Of which only the lengths are looked at.
         """
-        length = xp.sqrt(squared)
-        factor = xp.minimum(self.x_radius / length, whole)
-        factor /= self.grid_unit
-        length *= factor
-        length *= length
-        return factor, xp.sqrt(xp.clip(4.0**self.grid_bits - length, 0.0, None))
+        # Sizes apart from directions: the square of an enormous factor would overflow.
+        largest = np.abs(factors).max(axis=0)
+        directions = factors / largest
+        size = np.sqrt(np.einsum("ij,ij->j", directions, directions)) * rows.length
+        most = self._most - rounding_reach(self.dimension)
+        directions *= np.minimum(largest * (rows.kept / self.grid_unit), most / size)
+        return np.asarray(directions)
 
-    def _mixed(self, design: Block, responses: Array, out: Block | None) -> tuple[Block, Any, Any]:
-        """Whitened features above weighted residuals, and squares: of the former, and of both."""
-        p = self.n_design
-        mixed = np.matmul(self._mixing, design, out=out)
-        sizes = (self.weight / self.scale)[:, None]
-        u = mixed[p:]
-        u += np.multiply(responses, sizes, dtype=self.dtype, casting="same_kind")
-        squared = np.einsum("ij,ij->j", mixed[:p], mixed[:p])
-        whole = np.einsum("ij,ij->j", u, u)
-        whole += squared
-        return mixed, squared, whole
+    def placed(self, values: Any, z: Block, out: Block) -> Block:
+        """Multiply whitened rows and put them on the grid; ``z`` is not changed."""
+        scaled = values.astype(self.dtype, copy=False)
+        shape = (*self.coef.shape, z.shape[1])
+        np.multiply(z[:, None, :], scaled[None, :, :], out=out.reshape(shape))
+        return on_grid(out, self.l2_bound_squared)
 
-    def _representable(self, divisors: Array) -> Any:
-        """Divisors in the floats of the blocks; rows divided by more are bounded anyway."""
-        return np.minimum(divisors, np.finfo(self.dtype).max).astype(self.dtype)
+    def assembled(self, values: Any, z: Any, xp: Any) -> Any:
+        """
+        Multiply whitened rows in another array library, where rows are rows; nothing is rounded.
+
+        Parameters
+        ----------
+        values : array of shape (rows, k)
+            What `values` returns, transposed.
+        z : array of shape (rows, p)
+            Whitened rows.
+        xp : namespace
+            The library.
+        """
+        return xp.reshape(z[:, :, None] * values[:, None, :], (z.shape[0], self.dimension))
 
 
-def shortened(u: Any, room: Any, xp: Any = np) -> Any:
-    """
-    Return residuals, no longer than the room there is for them.
+CERTAINTY = 1e-9
+"""Integers computed elsewhere are trusted if they are below the bound by this share of it."""
 
-    Parameters
-    ----------
-    u : array of shape (q, rows)
-        Residuals in grid units.
-    room : array of shape (rows,)
-        Largest lengths.
-    xp : module
-        Array library of the arguments.
 
-    Returns
-    -------
-    array of shape (q, rows)
-    """
-    if u.shape[0] == 1:
-        return xp.clip(u, -room, room)
-    length = xp.sqrt(xp.sum(u * u, axis=0))
-    return u * xp.clip(room / xp.clip(length, 1.0, None), None, 1.0)
+class TotalRecipe(Recipe):
+    """Rows whose sum is wanted: a gradient, or a cross moment."""
+
+    @staticmethod
+    def bits_for(n_rows: int, dimension: int) -> int:
+        """26 bits, and less beyond about 2^36 rows."""
+        return finest_total_grid(n_rows)
+
+
+class CoarseTotalRecipe(TotalRecipe):
+    """Rows whose sum is wanted about as precisely as it is known of their population."""
+
+    @staticmethod
+    def bits_for(n_rows: int, dimension: int) -> int:
+        """20 bits, and less beyond about 2^42 rows."""
+        return coarse_total_grid(n_rows)
+
+
+class GramRecipe(Recipe):
+    """Rows whose Gram matrix is wanted: a second moment, or a Hessian."""
+
+    products = True
+
+    @staticmethod
+    def bits_for(n_rows: int, dimension: int) -> int:
+        """16 bits, and less beyond about 2^30 rows."""
+        return finest_grid(n_rows, dimension)

@@ -11,7 +11,7 @@ import pytest
 from publicmoments import GDP, PublicMoments, Ridge, load_model
 from publicmoments.cli import fit as fit_command
 from publicmoments.cli.columns import chosen_columns
-from publicmoments.cli.tables import open_table
+from publicmoments.cli.table_files import open_table
 
 FEATURES = ("--features", "a,b,c")
 

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from publicmoments.datasets import files
-from publicmoments.datasets.files import FOLDER_VARIABLE, Source, content
+from publicmoments.datasets.downloads import FOLDER_VARIABLE, Source, content
 
 DATA = b"a,b\n1,2\n"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from publicmoments.datasets import load_bank, load_banknote, load_power_plant, load_wine
-from publicmoments.datasets.files import FOLDER_VARIABLE, content
+from publicmoments.datasets.downloads import FOLDER_VARIABLE, content
 from publicmoments.datasets.uci import SOURCES
 
 LOADERS = {

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, LogisticRegression, PoissonRegressor, PublicMoments, Ridge
+from publicmoments.data import as_responses, as_table, device_array, device_table, on_device
 from publicmoments.engines import device, numpy_engine
 from publicmoments.rows import (
     CoarseTotalRecipe,
@@ -15,7 +16,6 @@ from publicmoments.rows import (
     PrivateRows,
     TotalRecipe,
 )
-from publicmoments.tables import as_responses, as_table, device_array, device_table, on_device
 
 N, D = 1000, 3
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from publicmoments.blocks import ROW_MULTIPLE
+from publicmoments.data.blocks import ROW_MULTIPLE
 from publicmoments.engines import ExactGram, numpy_engine, sum_gram
-from publicmoments.engines.numpy_engine import block_shape
+from publicmoments.engines.host import block_shape
 from publicmoments.rows import InvalidRows
 from tests.helpers import block_rows
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from publicmoments import GDP, ZCDP, ApproxDP
-from publicmoments.models.guarantee import claim, spendable
+from publicmoments.privacy.claim import claim, spendable
 from publicmoments.privacy.curves import gdp_delta
-from publicmoments.privacy.noise_law import (
+from publicmoments.privacy.laws import (
     VectorNoiseLaw,
     extra_delta,
     gram_noise_law,

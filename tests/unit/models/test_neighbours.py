@@ -21,7 +21,7 @@ from publicmoments import (
     release,
 )
 from publicmoments.families import Gamma, Gaussian
-from publicmoments.privacy.noise_law import NoiseLaw
+from publicmoments.privacy.laws import NoiseLaw
 
 N, D, MU = 40, 3, 1.0
 ROWS = np.random.default_rng(5).normal(size=(60, D))

@@ -284,7 +284,7 @@ def test_files_are_replaced_whole_or_not_at_all(fitted, tmp_path, monkeypatch):
     def broken(source, target):
         raise OSError("disk")
 
-    monkeypatch.setattr("publicmoments.atomic.os.replace", broken)
+    monkeypatch.setattr("publicmoments.io.atomic.os.replace", broken)
     with pytest.raises(OSError, match="disk"):
         save_model(fitted["counts"], path)
     assert path.read_bytes() == before

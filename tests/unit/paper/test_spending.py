@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, ZCDP, ApproxDP, BudgetExceeded
-from publicmoments.factors import Ones
-from publicmoments.models.guarantee import Spendable
-from publicmoments.paper.spending import Spending, affordable
+from publicmoments.paper.published import Spending, affordable
 from publicmoments.privacy.account import Account
+from publicmoments.privacy.claim import Spendable
 from publicmoments.privacy.noise import SeededNoise
-from publicmoments.release import GramRecipe, TotalRecipe
+from publicmoments.families.factors import Ones
+from publicmoments.session import GramRecipe, TotalRecipe
 
 N, D = 50, 3
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments.planner.fits import Task
-from publicmoments.planner.posterior import Posterior
+from publicmoments.planner.fits import Posterior, Task
 
 
 def drawn(model, count, rng, sd=1.0):

@@ -11,7 +11,7 @@ from publicmoments.privacy import (
     LedgerError,
     open_account,
 )
-from publicmoments.release import measure_gram
+from publicmoments.session import measure_gram
 
 pytest.importorskip("sqlalchemy")
 

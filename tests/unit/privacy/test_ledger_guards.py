@@ -14,7 +14,7 @@ import pytest
 from publicmoments import GDP, ZCDP, ApproxDP, LogisticRegression, PublicMoments, Ridge
 from publicmoments.privacy import BudgetExceeded, Ledger
 from publicmoments.privacy.curves import gdp_delta
-from publicmoments.privacy.ledger.records import SCHEMA_VERSION
+from publicmoments.privacy.ledger.lines import SCHEMA_VERSION
 
 CAP = ApproxDP(1.0, 1e-6)
 HALF = 0.5e-6 / (1.0 + math.e)

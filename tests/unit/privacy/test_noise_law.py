@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from publicmoments.privacy import NoiseLaw, gdp_delta, gram_noise_law, gram_sensitivity
-from publicmoments.privacy.noise_law import extra_delta
+from publicmoments.privacy.laws import extra_delta
 
 
 def discrete_gaussian(noise_sd: float, reach: int, centre: int = 0) -> np.ndarray:

@@ -8,17 +8,17 @@ import pytest
 from dp_accounting.pld.privacy_loss_mechanism import DiscreteGaussianPrivacyLoss
 
 from publicmoments.privacy import NoiseLaw, gdp_delta, gram_noise_law
+from publicmoments.privacy.laws import (
+    VectorNoiseLaw,
+    extra_delta,
+    triangle_noise_law,
+    vector_noise_law,
+)
 from publicmoments.privacy.noise import (
     SeededNoise,
     SystemNoise,
     UnprotectedNoise,
     add_vector_noise,
-)
-from publicmoments.privacy.noise_law import (
-    VectorNoiseLaw,
-    extra_delta,
-    triangle_noise_law,
-    vector_noise_law,
 )
 
 MUS = [0.01, 0.1, 1 / 3, 1.0, 2.7, 100.0]

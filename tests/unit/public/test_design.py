@@ -17,7 +17,7 @@ B = RNG.normal([1.0, -20.0, 300.0], [1.0, 0.1, 50.0], size=(80, 3))
 Y = B @ [[1.0, 0.0], [2.0, 1.0], [-0.5, 1.0]] + RNG.normal(size=(80, 2)) * [1.0, 3.0]
 ONES = np.column_stack([B, np.ones(80)])
 
-quiet = pytest.mark.filterwarnings("ignore::publicmoments.warnings_.PublicMomentsWarning")
+quiet = pytest.mark.filterwarnings("ignore::publicmoments.checks.PublicMomentsWarning")
 
 
 def whitened(design):

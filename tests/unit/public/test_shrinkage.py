@@ -9,7 +9,7 @@ import pytest
 from sklearn.covariance import ledoit_wolf_shrinkage, oas
 
 from publicmoments.public import PublicMomentsWarning, well_conditioned
-from publicmoments.public.shrinkage import oas_intensity
+from publicmoments.public.conditioning import oas_intensity
 
 
 def second_moment(rows):
@@ -58,7 +58,7 @@ def test_rows_let_ledoit_wolf_speak():
     np.testing.assert_allclose(matrix[off], (1 - intensity) * S[off])
 
 
-@pytest.mark.filterwarnings("ignore::publicmoments.warnings_.PublicMomentsWarning")
+@pytest.mark.filterwarnings("ignore::publicmoments.checks.PublicMomentsWarning")
 def test_units_do_not_matter():
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(6, 5))
@@ -93,13 +93,13 @@ def test_a_constant_column_takes_its_own_size():
     np.testing.assert_allclose(np.diag(matrix), [4.0, 1e5])
 
 
-@pytest.mark.filterwarnings("ignore::publicmoments.warnings_.PublicMomentsWarning")
+@pytest.mark.filterwarnings("ignore::publicmoments.checks.PublicMomentsWarning")
 def test_nothing_seen_at_all():
     matrix, _ = well_conditioned(np.zeros((3, 3)), 10)
     np.testing.assert_array_equal(matrix, np.eye(3))
 
 
-@pytest.mark.filterwarnings("ignore::publicmoments.warnings_.PublicMomentsWarning")
+@pytest.mark.filterwarnings("ignore::publicmoments.checks.PublicMomentsWarning")
 def test_a_single_row_gives_an_invertible_matrix():
     rng = np.random.default_rng(3)
     row = rng.normal(size=(1, 6))
@@ -108,7 +108,7 @@ def test_a_single_row_gives_an_invertible_matrix():
     assert np.linalg.cond(matrix / np.outer(row, row)) < 1e3
 
 
-@pytest.mark.filterwarnings("ignore::publicmoments.warnings_.PublicMomentsWarning")
+@pytest.mark.filterwarnings("ignore::publicmoments.checks.PublicMomentsWarning")
 def test_a_known_singular_matrix_is_moved_just_enough():
     matrix, intensity = well_conditioned(np.ones((2, 2)), None)
     assert 0 < intensity <= 1e-8

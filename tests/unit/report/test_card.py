@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from publicmoments.report.card import Card, PassSummary
+from publicmoments.privacy.card import Card, PassSummary
 
 GRADIENT = PassSummary("gradient", 0.1, 0.005, 0.02, 3e6, times=40)
 CURVATURE = PassSummary("curvature", 0.3, 0.045, 0.5, 2e9, times=1)

@@ -29,12 +29,11 @@ from publicmoments import (
 )
 from publicmoments.privacy import gdp_delta
 from publicmoments.privacy.rounding import text_above
+from publicmoments.report.content import detection, figure, guessing, percent_above
 from publicmoments.report.html import write_report
 from publicmoments.report.html.charts import Axis, axis_over
-from publicmoments.report.html.figures import figure, percent_above
 from publicmoments.report.html.markup import element, escaped
 from publicmoments.report.html.sections import _interpolated, guaranteed_pairs
-from publicmoments.report.html.words import detection, guessing
 
 EVIL = "<script>alert('1')</script>"
 NAMES = ("age & sex", EVIL, '"> <img src=x>')

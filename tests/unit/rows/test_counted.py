@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from publicmoments.factors import ScaledResponse, Slope
+from publicmoments.data import as_responses, as_table
 from publicmoments.families import Gaussian, Multinomial, Poisson
 from publicmoments.privacy import GDP, Account
-from publicmoments.privacy.noise_law import vector_noise_law
-from publicmoments.release import measure_total
+from publicmoments.privacy.laws import vector_noise_law
 from publicmoments.rows import CountRecipe, PrivateRows, TotalRecipe
-from publicmoments.tables import as_responses, as_table
+from publicmoments.families.factors import ScaledResponse, Slope
+from publicmoments.session import measure_total
 from tests.helpers import block_rows, integer_rows
 
 P = 3

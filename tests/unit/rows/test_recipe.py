@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from publicmoments.privacy.noise_law import ENTRY_LIMIT
+from publicmoments.privacy.laws import ENTRY_LIMIT
 
 NOT_POSITIVE = [0.0, -1.0, math.nan, math.inf, -math.inf]
 

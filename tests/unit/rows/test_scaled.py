@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from publicmoments.privacy.noise_law import ENTRY_LIMIT
+from publicmoments.privacy.laws import ENTRY_LIMIT
 from publicmoments.rows import CoarseTotalRecipe, GramRecipe, TotalRecipe, grid
 from publicmoments.rows.grid import rounding_reach, scaled_down
 from tests.helpers import integer_rows

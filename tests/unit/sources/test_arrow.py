@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from publicmoments import GDP, Ridge
-from publicmoments.sources import open_frame
-from publicmoments.sources.arrow import StreamFrame
-from publicmoments.sources.spool import piece_rows
+from publicmoments.data import open_frame
+from publicmoments.data.arrow import StreamFrame
+from publicmoments.data.pieces import piece_rows
 
 TABLE = pa.table(
     {

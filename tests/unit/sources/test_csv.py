@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, LogisticRegression, PublicMoments, Ridge
+from publicmoments.data import csv, open_frame
+from publicmoments.data.csv_file import open_csv
 from publicmoments.rows import InvalidRows
-from publicmoments.sources import csv, open_frame
-from publicmoments.sources.csv import open_csv
 
 
 def rows(frame):

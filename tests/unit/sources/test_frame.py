@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
+from publicmoments.data.frame import UNEXPECTED, Columns, Refusal, added, guarded, settled
+from publicmoments.data.kinds import ColumnType
 from publicmoments.rows import InvalidRows
-from publicmoments.sources.frame import UNEXPECTED, Columns, Refusal, added, guarded, settled
-from publicmoments.sources.kinds import ColumnType
 
 
 def raises(error):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from rich.progress import Progress
 
-from publicmoments.sources import local
-from publicmoments.sources.local import add_pieces
+from publicmoments.data import local
+from publicmoments.data.pieces import add_pieces
 
 
 class Piece:

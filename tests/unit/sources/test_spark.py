@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from publicmoments.sources import open_frame
-from publicmoments.sources.frame import Refusal, settled
-from publicmoments.sources.spark import _PartitionSum
+from publicmoments.data import open_frame
+from publicmoments.data.frame import Refusal, settled
+from publicmoments.data.spark import _PartitionSum
 
 
 def test_spark_connect_is_refused():

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from publicmoments.sources.spool import Spool
+from publicmoments.data.pieces import Spool
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,9 @@ exactly. `store`, `tables` and `failures` are the database, which needs SQLAlche
 when a ledger is made.
 """
 
-from publicmoments.privacy.ledger.account import LedgerAccount
-from publicmoments.privacy.ledger.book import Ledger
-from publicmoments.privacy.ledger.opening import LedgerLike, open_account
-from publicmoments.privacy.ledger.records import Cap, Entry, LedgerError
+from publicmoments.privacy.ledger.book import Ledger, LedgerLike, open_account
+from publicmoments.privacy.ledger.lines import Cap, Entry, LedgerError
+from publicmoments.privacy.ledger.paying import LedgerAccount
 
 __all__ = [
     "Cap",

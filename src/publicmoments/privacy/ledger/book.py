@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from publicmoments.checks import nearest, non_negative, positive
+from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP, Budget
-from publicmoments.privacy.ledger.account import LedgerAccount
-from publicmoments.privacy.ledger.arguments import checked_budget, checked_name, checked_text
-from publicmoments.privacy.ledger.guards import announce, logged_in, refuse_excess
-from publicmoments.privacy.ledger.records import (
+from publicmoments.privacy.ledger.guards import (
+    announce,
+    checked_budget,
+    checked_name,
+    checked_text,
+    logged_in,
+    refuse_excess,
+)
+from publicmoments.privacy.ledger.lines import (
     Cap,
     Entry,
     Event,
@@ -22,12 +30,11 @@ from publicmoments.privacy.ledger.records import (
     replay,
     to_text,
 )
+from publicmoments.privacy.ledger.paying import LedgerAccount
 from publicmoments.privacy.ledger.squares import allowed_square
 
 if TYPE_CHECKING:
-    from publicmoments.privacy.ledger.store import Page, Store
-
-__all__ = ["Ledger"]
+    from publicmoments.privacy.ledger.database import Page, Store
 
 
 class Ledger:
@@ -85,7 +92,7 @@ class Ledger:
     (Dong, Roth and Su 2022; Smith and Thakurta 2022). Hence the highest cap and not the amount
     spent is the guarantee where costs are chosen adaptively; lowering a cap stops further spending
     and does not make the past more private. Distances in total variation add up (see
-    `publicmoments.privacy.noise_law.extra_delta`); a charge that an earlier version made does not
+    `publicmoments.privacy.laws.extra_delta`); a charge that an earlier version made does not
     tell its own, and an (epsilon, delta) cap then allows nothing more.
 
     **Numerics.** Costs are stored digit for digit. Their squares are exact fractions, are added up
@@ -284,6 +291,10 @@ class Ledger:
             )
         return entry_of(event)
 
+    def _ended(self, entry: Entry, how: str) -> Entry:
+        """Close the charge of an account."""
+        return self.released(entry) if how == "released" else self.abandoned(entry)
+
     def released(self, entry: Entry) -> Entry:
         """Note that a charged release is complete: "released", or "finished" if not private."""
         return self._close(entry, "released" if entry.private else "finished")
@@ -338,8 +349,8 @@ class Ledger:
         """
         name, note = checked_name(dataset), checked_text("note", note)
         stated = total if stated is None else checked_budget("stated", stated)
-        account = LedgerAccount(
-            self,
+        charge_all = partial(
+            self._charge,
             name,
             total,
             stated=stated,
@@ -349,6 +360,7 @@ class Ledger:
             model=checked_text("model", model),
             target=checked_text("target", target),
         )
+        account = LedgerAccount(total, charge_all, self._ended)
         with self._store.looking(name) as page:
             new = self._is_new(page)
             refuse_excess(total.mu, extra_tv, name, page.standing)
@@ -457,7 +469,7 @@ class Ledger:
 def _store(location: str | os.PathLike[str], busy_timeout: float) -> Store:
     """Import the database side, or say how to get it."""
     try:
-        from publicmoments.privacy.ledger.store import Store, located
+        from publicmoments.privacy.ledger.database import Store, located
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "sqlalchemy":
             raise
@@ -474,3 +486,66 @@ def _reopened(location: str, busy_timeout: float, kept: dict[str, Any]) -> Ledge
     ledger.__dict__.update(kept)
     ledger._store = _store(location, busy_timeout)
     return ledger
+
+
+LedgerLike: TypeAlias = Ledger | str | os.PathLike[str] | None
+"""A ledger, or where one is kept."""
+
+
+def open_account(
+    ledger: LedgerLike,
+    dataset: str | None,
+    total: GDP,
+    *,
+    stated: Budget,
+    private: bool,
+    extra_tv: float = 0.0,
+    model: str = "",
+    target: str = "",
+) -> AbstractContextManager[Account]:
+    """
+    Open the account of a fit: paid for by a ledger where there is one, else in memory only.
+
+    Parameters
+    ----------
+    ledger : Ledger, path, address or None
+        Who pays; None for nobody.
+    dataset : str or None
+        For which dataset; needed with a ledger.
+    total : GDP
+        Everything the fit may reveal.
+    stated : GDP, ApproxDP or ZCDP
+        The budget in the words of the user.
+    private : bool
+        Whether the noise protects.
+    extra_tv : float, optional
+        How far all noise of the fit is from Gaussian, at most.
+    model, target : str, optional
+        What is fitted, and what it predicts.
+
+    Returns
+    -------
+    context manager of Account
+
+    Examples
+    --------
+    >>> with open_account(None, None, GDP(1.0), stated=GDP(1.0), private=True) as account:
+    ...     account.charge(GDP(1.0))
+    """
+    if (ledger is None) != (dataset is None):
+        given, missing = ("dataset", "ledger") if ledger is None else ("ledger", "dataset")
+        raise ValueError(
+            f"ledger and dataset must be given together, got {given} alone; pass {missing} as well"
+        )
+    if ledger is None or dataset is None:
+        return nullcontext(Account(total))
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return book.account(
+        dataset,
+        total,
+        stated=stated,
+        private=private,
+        extra_tv=extra_tv,
+        model=model,
+        target=target,
+    )

@@ -1,17 +1,50 @@
-"""What a ledger refuses or announces before it takes a charge, and who makes it."""
+"""Checks of what is written into a ledger."""
 
 from __future__ import annotations
 
 import getpass
+import unicodedata
 import warnings
 from fractions import Fraction
 
 from publicmoments.privacy.account import BudgetExceeded
-from publicmoments.privacy.budgets import ApproxDP
-from publicmoments.privacy.ledger.records import Standing
+from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
+from publicmoments.privacy.ledger.lines import Standing
 from publicmoments.privacy.ledger.squares import room, root_above, root_below
 
-__all__ = ["announce", "logged_in", "refuse_excess"]
+_LONGEST = 1000
+
+
+def checked_budget(name: str, budget: object) -> Budget:
+    """Accept a budget of any of the three kinds."""
+    if not isinstance(budget, GDP | ApproxDP | ZCDP):
+        raise TypeError(
+            f"{name} must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho), got "
+            f"{type(budget).__name__}"
+        )
+    return budget
+
+
+def checked_name(dataset: object) -> str:
+    """Return a name as it is compared: names that look alike must be the same."""
+    name = unicodedata.normalize("NFC", checked_text("dataset", dataset))
+    if not name or name != name.strip():
+        raise ValueError(
+            f"dataset must be a name without spaces around it, got dataset={name!r}; name the "
+            "table of private rows, always by the same name"
+        )
+    return name
+
+
+def checked_text(name: str, text: object) -> str:
+    """Accept one printable line, which every database stores as it is."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a string, got {type(text).__name__}")
+    if not text.isprintable() or len(text) > _LONGEST:
+        raise ValueError(
+            f"{name} must be one printable line of at most {_LONGEST} characters; shorten it"
+        )
+    return text
 
 
 def logged_in() -> str:

@@ -7,10 +7,8 @@ import sys
 from fractions import Fraction
 
 from publicmoments.privacy.budgets import GDP, ZCDP, Budget
-from publicmoments.privacy.noise_law import gdp_beside
+from publicmoments.privacy.laws import gdp_beside
 from publicmoments.privacy.rounding import float_above, float_below
-
-__all__ = ["allowed_square", "room", "root_above", "root_below"]
 
 # Bits of the integer root: more than the 53 of a float, so that no float lies between it and the
 # true root.
@@ -37,7 +35,7 @@ def allowed_square(budget: Budget, extra: Fraction | None = Fraction(0)) -> Frac
     For zCDP that is 2 rho without any rounding: mu-GDP mechanisms are (mu^2/2)-zCDP, discrete noise
     is so exactly, and rhos add up, so that two halves of a zCDP budget fill it exactly. A GDP cap
     bounds mu, and distances are told beside it. An (epsilon, delta) cap has to pay for distances
-    from its delta: see `publicmoments.privacy.noise_law.extra_delta`. Where they are not known it
+    from its delta: see `publicmoments.privacy.laws.extra_delta`. Where they are not known it
     allows nothing.
 
     Examples

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from publicmoments.report.html.markup import Markup, element, joined
 
-__all__ = ["Axis", "Line", "Point", "axis_over", "legend", "line_chart"]
-
 WIDTH, HEIGHT = 420, 280
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 46
 

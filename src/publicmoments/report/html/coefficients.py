@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from publicmoments.report.content import MomentsTold, Subject, figure
 from publicmoments.report.html.charts import legend
-from publicmoments.report.html.figures import figure
 from publicmoments.report.html.markup import Markup, element, joined
-from publicmoments.report.html.subject import MomentsTold, Subject
 
 if TYPE_CHECKING:
     from publicmoments.models.inference import CoefSummary
-
-__all__ = ["estimates_section"]
 
 WIDTH, HEIGHT = 300, 36
 REACH = 3.0

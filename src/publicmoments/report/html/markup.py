@@ -6,8 +6,6 @@ import html
 import re
 from collections.abc import Sequence
 
-__all__ = ["Markup", "element", "escaped", "joined"]
-
 # Control characters and lone surrogates have no place in a page; column names may hold them.
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 

@@ -7,9 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from publicmoments.atomic import write_atomically
+from publicmoments.io.atomic import write_atomically
+from publicmoments.privacy.card import Card
 from publicmoments.privacy.rounding import text_above
-from publicmoments.report.card import Card
+from publicmoments.report.content import Subject, subject_of
 from publicmoments.report.html.coefficients import estimates_section
 from publicmoments.report.html.markup import Markup, element, joined
 from publicmoments.report.html.sections import (
@@ -20,12 +21,9 @@ from publicmoments.report.html.sections import (
     plan_section,
     reproduce_section,
 )
-from publicmoments.report.html.subject import Subject, subject_of
 
 if TYPE_CHECKING:
     from publicmoments.planner.forecasts import Plan
-
-__all__ = ["write_report"]
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """Nothing but the page itself: a browser would refuse to fetch or run anything."""

@@ -8,29 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from publicmoments.privacy.budgets import ZCDP
+from publicmoments.privacy.card import Card
 from publicmoments.privacy.curves import gdp_delta, gdp_epsilon
-from publicmoments.privacy.noise_law import extra_delta
+from publicmoments.privacy.laws import extra_delta
 from publicmoments.privacy.rounding import text_above
-from publicmoments.report.card import Card
+from publicmoments.report.content import ASSUMPTIONS, Subject, figure, guarantee_words
 from publicmoments.report.html.charts import Line, Point, axis_over, legend, line_chart
 from publicmoments.report.html.coefficients import table
-from publicmoments.report.html.figures import figure
 from publicmoments.report.html.markup import Markup, element
-from publicmoments.report.html.subject import Subject
-from publicmoments.report.html.words import ASSUMPTIONS, guarantee_words
 
 if TYPE_CHECKING:
     from publicmoments.planner.forecasts import Plan
-
-__all__ = [
-    "assumptions_section",
-    "budget_section",
-    "fit_section",
-    "guarantee_section",
-    "guaranteed_pairs",
-    "plan_section",
-    "reproduce_section",
-]
 
 DELTAS = np.geomspace(1e-2, 1e-12, 41)
 """Where the curve of the guarantee is drawn."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, PublicMoments
-from publicmoments.models.moments import release, release_moments
+from publicmoments.release import release, release_moments
 from publicmoments.rows import grid
 
 N, N_PUBLIC, D = 1500, 300, 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments.models.moments.agreement import moment_agreement
+from publicmoments.release.diagnostics import moment_agreement
 
 
 def released(rng, p, n_public, noise_sd, spread=None):

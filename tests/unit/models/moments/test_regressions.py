@@ -9,9 +9,9 @@ from sklearn.linear_model import ElasticNet, Lasso, LinearRegression
 from sklearn.linear_model import Ridge as PlainRidge
 
 from publicmoments import GDP, PublicMoments
-from publicmoments.models.moments import release_moments
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.noise import SeededNoise, SystemNoise
+from publicmoments.release import release_moments
 
 N = 1500
 NAMES = ["age", "height", "weight", "income", "score"]

@@ -15,8 +15,8 @@ from scipy import sparse
 
 from publicmoments import GDP, ZCDP, ApproxDP, PublicMoments, PublicMomentsWarning
 from publicmoments import release as door
-from publicmoments.models.moments import MomentRelease, release_moments
 from publicmoments.privacy.noise import SystemNoise
+from publicmoments.release import MomentRelease, release_moments
 
 NAMES = ["age", "height", "weight", "income", "score"]
 SECRET = 123456.789

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, ApproxDP, PublicMoments
-from publicmoments.models.moments import combine, release_moments
+from publicmoments.release import combine, release_moments
 
 
 def released(rows, public, mu=1.0, **options):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, PublicMoments
-from publicmoments.models.moments import MomentRelease, combine, release_moments
+from publicmoments.release import MomentRelease, combine, release_moments
 
 START = b"publicmoments-release 1\n"
 
@@ -93,7 +93,7 @@ def test_another_process_gets_the_same_coefficients(noisy, tmp_path):
     noisy.save(path)
     program = (
         "import sys\n"
-        "from publicmoments.models.moments import MomentRelease\n"
+        "from publicmoments.release import MomentRelease\n"
         "release = MomentRelease.load(sys.argv[1])\n"
         "fit = release.ridge('score', 0.3)\n"
         "print([x.hex() for x in [*fit.coef.tolist(), fit.intercept, *fit.std_err.tolist()]])\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from publicmoments import PublicMoments
-from publicmoments.models.moments.weights import FACTORS, RowLengths, choose_weights
+from publicmoments.release.weights import FACTORS, RowLengths, choose_weights
 
 RNG = np.random.default_rng(8)
 

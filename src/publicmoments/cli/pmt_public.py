@@ -1,0 +1,231 @@
+"""``pmt public``: moments that may be known to everyone."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from publicmoments.cli.columns import (
+    add_columns,
+    chosen_columns,
+    holds_words,
+    parsed_classes,
+    public_rows,
+)
+from publicmoments.cli.failures import CommandError, one_line
+from publicmoments.cli.outputs import checked_output, existing
+from publicmoments.cli.parsing import (
+    Commands,
+    add_command,
+    add_delimiter,
+    add_output,
+    add_table,
+    listed,
+)
+from publicmoments.cli.table_files import TableFile, open_table
+
+if TYPE_CHECKING:
+    from publicmoments.cli.screen import Screen
+    from publicmoments.public import PublicMoments
+
+
+def add_to(commands: Commands) -> None:
+    """Add the commands."""
+    group: Any = commands.add_parser(
+        "public",
+        help="make, show and check public moments",
+        description="Make, show and check public moments.",
+        epilog="examples:\n"
+        "  pmt public make published.csv --target cost -o public.json\n"
+        "  pmt public show public.json\n"
+        "  pmt public check public.json --table private.csv",
+    )
+    actions = group.add_subparsers(metavar="ACTION", required=True)
+    _add_make(actions)
+    show = add_command(
+        actions, "show", _show, "show what public moments hold", "  pmt public show public.json"
+    )
+    show.add_argument("moments", metavar="MOMENTS", help="a file of pmt public make")
+    check = add_command(
+        actions,
+        "check",
+        _check,
+        "check public moments, and whether a table has their columns; no row of it is read",
+        "  pmt public check public.json --table private.csv",
+    )
+    check.add_argument("moments", metavar="MOMENTS", help="a file of pmt public make")
+    check.add_argument("--table", metavar="TABLE", help="a private table")
+    check.add_argument("--no-intercept", action="store_true", help="as in the fit to come")
+    add_delimiter(check)
+
+
+def _add_make(actions: Commands) -> None:
+    """Add the action that makes moments."""
+    make = add_command(
+        actions,
+        "make",
+        _make,
+        "make public moments from public rows, or from a published mean and covariance",
+        "  pmt public make published.csv --target cost -o public.json\n"
+        "  pmt public make published.parquet --target ill --classes no,yes -o public.json\n"
+        "  pmt public make --mean mean.csv --covariance cov.csv --n 500 --target cost -o p.json",
+    )
+    add_table(make, "rows", "public rows", optional=True)
+    make.add_argument("--target", metavar="COLUMN", help="the response, if it is public")
+    add_columns(make)
+    make.add_argument(
+        "--classes", type=listed, metavar="A,B,...", help="labels of a target that holds words"
+    )
+    make.add_argument("--mean", metavar="CSV", help="published means: names, then one line")
+    make.add_argument(
+        "--covariance", metavar="CSV", help="published covariance: names, then one line for each"
+    )
+    make.add_argument("--n", type=int, help="rows behind the published moments")
+    add_output(make, "where to write the moments, as JSON")
+
+
+def _make(options: argparse.Namespace, screen: Screen) -> None:
+    """Make moments and write them."""
+    inputs = [options.rows, options.mean, options.covariance]
+    output = checked_output(options.output, force=options.force, inputs=inputs)
+    published = [options.mean, options.covariance, options.n]
+    if (options.rows is None) != all(one is not None for one in published) or (
+        options.rows is not None and any(one is not None for one in published)
+    ):
+        raise CommandError("pass public rows, or --mean, --covariance and --n together")
+    public = _published(options) if options.rows is None else _from_rows(options)
+    from publicmoments.public.suspicion import warn_of_identifiers
+
+    warn_of_identifiers(public, public.columns)
+    public.save(output)
+    screen.text(f"{public!r}\nwrote {output}")
+    screen.answer({"output": str(output), **_facts(public)})
+
+
+def _from_rows(options: argparse.Namespace) -> PublicMoments:
+    """Compute the moments of public rows."""
+    rows = open_table(options.rows, options.delimiter)
+    classes = None if options.classes is None else parsed_classes(options.classes)
+    if classes is not None and options.target is None:
+        raise CommandError("--classes are those of --target; name it")
+    return public_rows(rows, chosen_columns(options, rows, labels=holds_words(classes)), classes)
+
+
+def _published(options: argparse.Namespace) -> PublicMoments:
+    """Read a published mean and covariance."""
+    from publicmoments.public import PublicMoments
+
+    means = open_table(options.mean, options.delimiter)
+    spread = open_table(options.covariance, options.delimiter)
+    columns = chosen_columns(options, means)
+    names = (*columns.features, *(() if columns.target is None else (columns.target,)))
+    spread.refuse_missing(names, "--mean")
+    mean = means.read(names)
+    if mean.num_rows != 1:
+        raise CommandError(
+            f"{means.path} must hold one line of means below the names, got {mean.num_rows}"
+        )
+    return PublicMoments.from_mean_cov(
+        [column[0].as_py() for column in mean.columns],
+        _covariance(spread, names),
+        options.n,
+        columns=list(names),
+        response=columns.target,
+    )
+
+
+def _covariance(spread: TableFile, names: tuple[str, ...]) -> list[list[float]]:
+    """Read the wanted lines and columns; lines are in the order of the columns."""
+    # A first column that has no name, or is called so, holds the names of the lines.
+    named = spread.names[0].strip().lower() in ("", "name", "names", "column", "variable")
+    every = spread.names[1:] if named else spread.names
+    table = spread.read(every, spread.names[:1] if named else ())
+    if table.num_rows != len(every):
+        raise CommandError(
+            f"{spread.path} must have one line for each of its {len(every)} columns, got "
+            f"{table.num_rows}"
+        )
+    if named and table.column(spread.names[0]).to_pylist() != list(every):
+        raise CommandError(f"{spread.path} must name its lines as its columns, in the same order")
+    lines = [every.index(name) for name in names]
+    columns = [table.column(name).to_pylist() for name in names]
+    return [[column[line] for column in columns] for line in lines]
+
+
+def _show(options: argparse.Namespace, screen: Screen) -> None:
+    """Show means and standard deviations."""
+    public = _loaded(options.moments)
+    facts = _facts(public)
+    screen.text(f"{public!r}\nfingerprint {public.fingerprint}")
+    screen.table(
+        "",
+        ["column", "mean", "standard deviation", "root mean square"],
+        [
+            [one["column"], *(_shown(one[key]) for key in ("mean", "sd", "rms"))]
+            for one in facts["features"]
+        ],
+    )
+    for one in facts["responses"]:
+        screen.text(f"response {one['column']}: root mean square {one['rms']:.6g}")
+    screen.answer(facts)
+
+
+def _check(options: argparse.Namespace, screen: Screen) -> None:
+    """Check that moments can whiten, and that a table has their columns."""
+    public = _loaded(options.moments)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        design = public.design(fit_intercept=not options.no_intercept)
+    remarks = [one_line(one.message) for one in caught]
+    if options.table is not None:
+        table = open_table(options.table, options.delimiter)
+        wanted = public.columns or ()
+        table.refuse_missing(wanted, "the file of public moments")
+        if not wanted:
+            remarks.append("the moments name no columns, so that those of the table must be theirs")
+    screen.text(f"{options.moments} is valid: a design of {design.n_columns} columns")
+    for remark in remarks:
+        screen.text(f"remark: {remark}")
+    screen.answer({"valid": True, "remarks": remarks, **_facts(public)})
+
+
+def _loaded(path: str) -> PublicMoments:
+    """Load moments."""
+    from publicmoments.public import PublicMoments
+
+    found = existing(path)
+    if found.is_dir():
+        raise CommandError(f"{path} is a folder; name a file of pmt public make")
+    return PublicMoments.load(found)
+
+
+def _facts(public: PublicMoments) -> dict[str, Any]:
+    """What moments hold, in plain numbers."""
+    import numpy as np
+
+    d = len(public.second_moment)
+    names = public.columns or tuple(f"x{k}" for k in range(d))
+    means = [None] * d if public.mean is None else public.mean.tolist()
+    covariance = public.covariance
+    sds = [None] * d if covariance is None else np.sqrt(np.diag(covariance)).tolist()
+    rms = np.sqrt(np.diag(public.second_moment)).tolist()
+    answer = public.response
+    scales = [] if answer is None else answer.scale.tolist()
+    labels = getattr(answer, "names", None) or tuple(f"y{k}" for k in range(len(scales)))
+    return {
+        "n": public.n,
+        "fingerprint": public.fingerprint,
+        "features": [
+            {"column": name, "mean": mean, "sd": sd, "rms": size}
+            for name, mean, sd, size in zip(names, means, sds, rms, strict=True)
+        ],
+        "responses": [
+            {"column": name, "rms": size} for name, size in zip(labels, scales, strict=True)
+        ],
+    }
+
+
+def _shown(value: float | None) -> str:
+    """A number, or that it is unknown."""
+    return "unknown" if value is None else f"{value:.6g}"

@@ -1,0 +1,302 @@
+"""A table of numbers that is read on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from publicmoments.arrays import Array
+from publicmoments.checks import raised_here
+from publicmoments.data.frame import Columns, Frame
+from publicmoments.data.opening import pick
+
+
+class Reader(Protocol):
+    """How rows of a source become numbers."""
+
+    def __call__(self, source: Any, start: int, stop: int, strict: bool, /) -> Array:
+        """
+        Convert rows to float64: missing cells to NaN.
+
+        Cells that are of no use are NaN too, unless strict: then they are refused by name. A row
+        becomes the same numbers in whatever company it is read.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows that are read on demand.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Shape of the table.
+    columns : tuple of str or None
+        Column names; None for plain arrays and for names that are not all strings.
+    one_dimensional : bool
+        True when the input was a vector; its block still has two dimensions.
+    source : object
+        What the user passed, tables that this one is made from, or columns that are read elsewhere.
+        Never shown in the representation.
+    reader : Reader
+        ``reader(source, start, stop, strict)`` converts those rows to float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from publicmoments.data import as_table
+    >>> table = as_table(np.arange(6).reshape(3, 2))
+    >>> table.n_rows, table.n_columns
+    (3, 2)
+    >>> table.block(1, 3)
+    array([[2., 3.],
+           [4., 5.]])
+    """
+
+    n_rows: int
+    n_columns: int
+    columns: tuple[str, ...] | None
+    source: Any = field(repr=False)
+    reader: Reader = field(repr=False)
+    one_dimensional: bool = False
+
+    def block(self, start: int, stop: int) -> Array:
+        """Return rows ``start`` to ``stop`` as float64, refusing cells that are of no use."""
+        return self.read(start, stop, strict=True)
+
+    def read(self, start: int, stop: int, *, strict: bool) -> Array:
+        """
+        Return rows ``start`` to ``stop`` as float64; only those rows are converted.
+
+        A float64 array is sliced, not copied: treat the result as read-only.
+
+        Parameters
+        ----------
+        start, stop : int
+            The rows.
+        strict : bool
+            What cells that are of no use bring about, such as text, numbers beyond all floats,
+            labels that are no class and counts below zero. True raises, in words that depend on
+            the columns alone. False makes them NaN.
+
+        Notes
+        -----
+        **Guarantee.** Without ``strict`` no cell causes an error, a warning or a message, and what
+        a row becomes does not depend on other rows. With it, no error quotes a cell.
+
+        **Why.** Rows that cannot be converted together are converted in ever smaller numbers; one
+        that cannot be converted alone is NaN throughout. A type that cannot be read at all is told
+        by reading no row, which no cell can influence.
+        """
+        stop = min(stop, self.n_rows)
+        if not 0 <= start <= stop:
+            raise IndexError(
+                f"a block needs 0 <= start <= stop, got start={start}, stop={stop} "
+                f"in a table of {self.n_rows} rows"
+            )
+        with np.errstate(all="ignore"):
+            if strict or isinstance(self.source, Elsewhere):
+                return self._told(start, stop)
+            return self._salvaged(start, stop)
+
+    def _told(self, start: int, stop: int) -> Array:
+        """Read rows, or refuse them in words of our own."""
+        try:
+            return self.reader(self.source, start, stop, True)
+        except MemoryError:
+            raise
+        except Exception as error:
+            if raised_here(error):
+                raise
+        # Raised outside the handler: what another library raised may quote a cell.
+        names = "the table" if self.columns is None else f"column(s) {', '.join(self.columns)}"
+        raise TypeError(f"cells of {names} do not convert to float; encode them as numbers")
+
+    def _salvaged(self, start: int, stop: int) -> Array:
+        """Read rows, those that cannot be read being NaN."""
+        try:
+            return self.reader(self.source, start, stop, False)
+        except MemoryError:
+            raise
+        except Exception:
+            if stop == start:
+                return self._told(start, stop)
+        if stop - start == 1:
+            self._salvaged(start, start)
+            return np.full((1, self.n_columns), np.nan)
+        middle = (start + stop) // 2
+        return np.concatenate([self._salvaged(start, middle), self._salvaged(middle, stop)])
+
+    def values(self) -> Array:
+        """Return all rows as float64; meant for the public side, where tables are small."""
+        return self.block(0, self.n_rows)
+
+    @property
+    def frame(self) -> Frame | None:
+        """Where the rows live, if not in memory."""
+        if isinstance(self.source, Elsewhere):
+            return self.source.columns.frame
+        for part in self._parts:
+            if part.frame is not None:
+                return part.frame
+        return None
+
+    def on(self, piece: Any) -> Table:
+        """Return the same table of the rows of one piece of its frame."""
+        if isinstance(self.source, Elsewhere):
+            return self.source.on(piece)
+        parts = tuple(part.on(piece) for part in self._parts)
+        return replace(self, n_rows=parts[0].n_rows, source=parts)
+
+    @property
+    def _parts(self) -> tuple[Table, ...]:
+        """Tables that this one is made from."""
+        made = isinstance(self.source, tuple)
+        return tuple(part for part in self.source if isinstance(part, Table)) if made else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Elsewhere:
+    """Columns of a frame, and how to read them from a piece of it."""
+
+    columns: Columns
+    read: Callable[[Any], Table]
+
+    def on(self, piece: Any) -> Table:
+        """Read the columns of a piece."""
+        return replace(self.read(pick(piece, self.columns.key)), columns=self.columns.names)
+
+
+def read_elsewhere(source: Elsewhere, start: int, stop: int, strict: bool) -> NoReturn:
+    """Refuse to read rows that are not here: engines read them piece by piece."""
+    raise TypeError(
+        "rows of this table are read piece by piece, where they are; pass a table in memory"
+    )
+
+
+Tables = tuple[Table, ...]
+
+
+def within(table: Table, allows: Callable[[Array], Any], range_: str, what: str) -> Table:
+    """
+    Return a table without values outside a range: they are refused when read, or become NaN.
+
+    Examples
+    --------
+    >>> from publicmoments.data import as_responses
+    >>> counts = within(as_responses([0, 2]), lambda y: y >= 0, "counts", "y")
+    >>> counts.values().ravel()
+    array([0., 2.])
+    """
+    return replace(table, source=(table,), reader=_Within(allows, range_, what))
+
+
+def beside(
+    table: Table, other: Table, transform: Callable[[Array], Array], columns: tuple[str, ...]
+) -> Table:
+    """
+    Return a table, under other names, with a transformed column of another one at its right.
+
+    Examples
+    --------
+    >>> from publicmoments.data import as_responses
+    >>> beside(as_responses([1, 2]), as_responses([0, 3]), lambda x: x + 1, ("y", "z")).values()
+    array([[1., 1.],
+           [2., 4.]])
+    """
+    if table.n_rows != other.n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {table.n_rows} and "
+            f"{other.n_rows} rows; pass one number per row"
+        )
+    width = table.n_columns + other.n_columns
+    return replace(
+        table,
+        n_columns=width,
+        columns=columns,
+        source=(table, other),
+        reader=_Beside(transform),
+    )
+
+
+def filled(table: Table, value: float) -> Table:
+    """
+    Return a column of one value, as long as a table.
+
+    Examples
+    --------
+    >>> from publicmoments.data import as_responses
+    >>> filled(as_responses([1, 2]), 5.0).values().ravel()
+    array([5., 5.])
+    """
+    return replace(
+        table,
+        n_columns=1,
+        columns=None,
+        source=(table,),
+        reader=_Filled(1, value),
+        one_dimensional=True,
+    )
+
+
+def no_columns(table: Table) -> Table:
+    """
+    Return a table without columns, as long as another.
+
+    Examples
+    --------
+    >>> from publicmoments.data import as_responses
+    >>> no_columns(as_responses([1, 2])).values().shape
+    (2, 0)
+    """
+    return replace(table, n_columns=0, columns=None, source=(table,), reader=_Filled(0, 0.0))
+
+
+# Readers are records, not closures: they are sent to wherever the rows are.
+
+
+@dataclass(frozen=True)
+class _Within:
+    """Read a table and check its values."""
+
+    allows: Callable[[Array], Any]
+    range: str
+    what: str
+
+    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
+        """Read rows."""
+        values = source[0].read(start, stop, strict=strict)
+        within = np.asarray(self.allows(values) | ~np.isfinite(values))
+        if within.all():
+            return values
+        if strict:
+            raise ValueError(f"{self.what} must hold {self.range} only; drop or mend other rows")
+        return np.where(within, values, np.nan)
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """Read two tables side by side, the right one transformed."""
+
+    transform: Callable[[Array], Array]
+
+    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
+        """Read rows."""
+        left, right = (table.read(start, stop, strict=strict) for table in source)
+        return np.concatenate([left, self.transform(right)], axis=1)
+
+
+@dataclass(frozen=True)
+class _Filled:
+    """Columns of one value."""
+
+    n_columns: int
+    value: float
+
+    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
+        """Read rows."""
+        return np.full((stop - start, self.n_columns), self.value)

@@ -1,0 +1,353 @@
+"""
+Fitted models on disk: one JSON document, no code in it.
+
+Fields of the document, all of them required:
+
+``format``
+    ``"publicmoments-model"``.
+``version``
+    ``2``.
+``kind``
+    ``"Ridge"``, ``"LogisticRegression"``, ``"PoissonRegressor"`` or ``"GLM"``.
+``parameters``
+    Parameters of the estimator, the budget as ``{"kind": "GDP", "mu": 1.0}`` and the family of a
+    GLM by its name. The public moments, the seed, the ledger and the dataset stay at home.
+``fitted``
+    Fitted attributes by name; arrays as nested lists, names and classes as lists.
+``card``
+    The privacy card.
+``sha256``
+    SHA-256 of the others, written as JSON with sorted keys and without spaces.
+
+Numbers keep all their digits, so that a loaded model predicts, summarises and gives intervals as
+the saved one does. The digest tells damage, not forgery: whoever can write the file can write
+another digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from publicmoments import families
+from publicmoments.io.atomic import write_atomically
+from publicmoments.models.shell import PrivateEstimator
+from publicmoments.privacy import budgets
+from publicmoments.privacy.card import BoundedPass, card_from
+
+FORMAT, VERSION = "publicmoments-model", 2
+FIELDS = {"format", "version", "kind", "parameters", "fitted", "card", "sha256"}
+
+HOMES = {
+    "GLM": "publicmoments.models.regressors",
+    "LogisticRegression": "publicmoments.models.logistic",
+    "PoissonRegressor": "publicmoments.models.regressors",
+    "Ridge": "publicmoments.models.ridge",
+}
+"""Modules of the kinds, imported when one is read: a file names a kind, never a module."""
+
+AT_HOME = {
+    "public",
+    "public_exposure",
+    "public_offset",
+    "random_state",
+    "ledger",
+    "dataset",
+}
+"""Parameters that are not written. Whoever knew the seed could take the noise away."""
+
+BUDGETS = ("GDP", "ApproxDP", "ZCDP")
+FAMILIES = ("Bernoulli", "Gamma", "Gaussian", "Poisson")
+
+SHARED = {
+    "coef_",
+    "intercept_",
+    "noise_covariance_",
+    "sampling_covariance_",
+    "bias_covariance_",
+    "n_iter_",
+    "alpha_",
+    "n_features_in_",
+}
+OWN: dict[str, set[str]] = {
+    "GLM": set(),
+    "LogisticRegression": {"classes_"},
+    "PoissonRegressor": set(),
+    "Ridge": {"residual_scale_"},
+}
+"""Fitted attributes of each kind. All are released or public; nothing else is written."""
+
+NAMES = "feature_names_in_"
+
+
+def save_model(model: PrivateEstimator, path: str | os.PathLike[str]) -> None:
+    """
+    Write a fitted model to a file, which appears complete or not at all.
+
+    Parameters
+    ----------
+    model : Ridge, LogisticRegression, PoissonRegressor or GLM
+        Fitted; a GLM with a family of the library.
+    path : path-like
+        Where to write; an existing file is replaced.
+
+    Raises
+    ------
+    TypeError
+        For what is no such model, and for a family or labels that a file cannot hold.
+    sklearn.exceptions.NotFittedError
+        For a model that is not fitted.
+
+    Notes
+    -----
+    **Releases.** Nothing new: the file holds what the fit released, its parameters and its card.
+    It does not hold public rows, nor the seed of a reproducible fit.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from publicmoments import GDP, PublicMoments, Ridge, load_model, save_model
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1_000, 2))
+    >>> public = PublicMoments.identity(2)
+    >>> model = Ridge(privacy=GDP(1.0), public=public).fit(X, X @ [1.0, 2.0])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+    >>> save_model(model, path)
+    >>> bool(np.array_equal(load_model(path).predict(X), model.predict(X)))
+    True
+    """
+    document = _document(model)
+    document["sha256"] = _digest(document)
+    text = json.dumps(document, allow_nan=False, indent=1) + "\n"
+    write_atomically(Path(path), text.encode())
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """
+    Read a model written by `save_model`.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Ridge, LogisticRegression, PoissonRegressor or GLM
+        Fitted, without public moments, seed and ledger.
+
+    Raises
+    ------
+    ValueError
+        If the file is not one, is cut short or altered, or is of a version or kind that this
+        library does not read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+    >>> _ = path.write_text('{"format": "publicmoments-model", "version": 9}')
+    >>> load_model(path)
+    Traceback (most recent call last):
+    ...
+    ValueError: ... must have version 2, the one this library reads, not 9; ...
+    """
+    document = _parsed(path)
+    try:
+        return _restored(document)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        _refuse(path, f"have valid fields, but: {error}")
+
+
+# Writing
+
+
+def _document(model: PrivateEstimator) -> dict[str, Any]:
+    """Lay out the fields of the file, but for the digest."""
+    kind = type(model).__name__
+    if HOMES.get(kind) != type(model).__module__:
+        raise TypeError(
+            f"model must be {', '.join(sorted(HOMES))}, got {kind}; a MomentRelease has a method "
+            "save of its own"
+        )
+    check_is_fitted(model)
+    fitted = {name: _plain(getattr(model, name)) for name in sorted(SHARED | OWN[kind])}
+    if hasattr(model, NAMES):
+        fitted[NAMES] = _plain(getattr(model, NAMES))
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "parameters": {
+            name: _parameter(name, value)
+            for name, value in sorted(model.get_params(deep=False).items())
+            if name not in AT_HOME
+        },
+        "fitted": fitted,
+        "card": model.card_.to_dict(),
+    }
+
+
+def _parameter(name: str, value: Any) -> Any:
+    """Write a parameter as plain JSON."""
+    if type(value).__name__ in BUDGETS and type(value).__module__ == budgets.__name__:
+        return {"kind": type(value).__name__, **asdict(value)}
+    if isinstance(value, families.Family):
+        known = type(value).__name__ in FAMILIES and type(value) is getattr(
+            families, type(value).__name__
+        )
+        if not known:
+            raise TypeError(
+                f"the family of a model in a file must be one of {', '.join(FAMILIES)}, got "
+                f"{type(value).__name__}; keep the coefficients of your own families yourself"
+            )
+        return type(value).__name__
+    try:
+        return _plain(value)
+    except TypeError:
+        raise TypeError(
+            f"parameter {name!r} must be a number, a text or a list of them to be written to a "
+            f"file, got {type(value).__name__}"
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    """Write numbers, texts and arrays of them as JSON has them."""
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"numbers and texts can be written to a file, not {type(value).__name__}")
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    """SHA-256 of everything but the digest."""
+    rest = {name: value for name, value in document.items() if name != "sha256"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# Reading
+
+
+def _parsed(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read JSON; check format, version, fields, digest and kind."""
+    try:
+        document = json.loads(Path(path).read_bytes().decode(), parse_constant=_no_constant)
+    except (RecursionError, ValueError):
+        _refuse(path, "be a whole JSON file written by save_model")
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        _refuse(path, "be a file written by save_model")
+    if document.get("version") != VERSION:
+        version = document.get("version")
+        _refuse(path, f"have version {VERSION}, the one this library reads, not {version!r}")
+    if set(document) != FIELDS:
+        _refuse(path, f"have the fields {', '.join(sorted(FIELDS))}")
+    if _digest(document) != document["sha256"]:
+        _refuse(path, "be whole, but its digest does not match: it was altered")
+    if document["kind"] not in list(HOMES):
+        _refuse(path, f"be of kind {', '.join(sorted(HOMES))}, not {document['kind']!r}")
+    return document
+
+
+def _no_constant(name: str) -> NoReturn:
+    """Refuse NaN and infinities, which JSON does not have."""
+    raise ValueError(f"{name} is not JSON")
+
+
+def _restored(document: dict[str, Any]) -> Any:
+    """Turn the fields into a fitted model."""
+    kind = document["kind"]
+    model = getattr(import_module(HOMES[kind]), kind)(**_parameters(document["parameters"]))
+    given = dict(document["fitted"])
+    names = given.pop(NAMES, None)
+    if set(given) != SHARED | OWN[kind]:
+        raise ValueError(f"fitted attributes must be {', '.join(sorted(SHARED | OWN[kind]))}")
+    for name, value in given.items():
+        setattr(model, name, _attribute(name, value))
+    if names is not None:
+        if not all(isinstance(name, str) for name in names):
+            raise ValueError("names of features must be texts")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    model.card_ = card_from(document["card"], BoundedPass)
+    _check_shapes(model, names)
+    return model
+
+
+def _parameters(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the parameters of an estimator."""
+    values = dict(document)
+    budget = dict(values["privacy"])
+    kind = budget.pop("kind")
+    if kind not in BUDGETS:
+        raise ValueError(f"the kind of the budget must be one of {', '.join(BUDGETS)}")
+    values["privacy"] = getattr(budgets, kind)(**budget)
+    if "family" in values:
+        if values["family"] not in FAMILIES:
+            raise ValueError(f"the family must be one of {', '.join(FAMILIES)}")
+        values["family"] = getattr(families, values["family"])()
+    if "classes" in values:
+        values["classes"] = tuple(values["classes"])
+    return values
+
+
+def _attribute(name: str, value: Any) -> Any:
+    """Read a fitted attribute."""
+    if name == "classes_":
+        return np.array(tuple(value))
+    if name in ("n_features_in_", "n_iter_"):
+        return _count(name, value)
+    if value is None:
+        return None
+    array: NDArray[np.float64] = np.array(value, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite")
+    return float(array) if array.ndim == 0 else array
+
+
+def _count(name: str, value: object) -> int:
+    """Read a positive whole number."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1")
+    return value
+
+
+def _check_shapes(model: Any, names: list[str] | None) -> None:
+    """Refuse attributes that do not fit together."""
+    d = model.n_features_in_
+    if not (model.coef_.ndim in (1, 2) and model.coef_.shape[-1] == d):
+        raise ValueError("coef_ must have one entry for each feature")
+    if names is not None and len(names) != d:
+        raise ValueError(f"{NAMES} must have one name for each feature")
+    vectors = model.coef_.size // d
+    if np.size(model.intercept_) != vectors:
+        raise ValueError("intercept_ must have one entry for each vector of coefficients")
+    m, together = d + bool(model.fit_intercept), hasattr(model, "classes_")
+    if together and vectors != (len(model.classes_) if len(model.classes_) > 2 else 1):
+        raise ValueError("classes_ must have one label for each vector of coefficients")
+    joint = (vectors * m, vectors * m)
+    expected = joint if together or model.coef_.ndim == 1 else (vectors, m, m)
+    for name in ("noise_covariance_", "sampling_covariance_", "bias_covariance_"):
+        covariance = getattr(model, name)
+        if covariance is not None and covariance.shape != expected:
+            raise ValueError(f"{name} must have one row for each coefficient")
+
+
+def _refuse(path: str | os.PathLike[str], expected: str) -> NoReturn:
+    """Raise for a file that is not what it must be."""
+    raise ValueError(f"{path} must {expected}; save the model again, or fetch the file again")

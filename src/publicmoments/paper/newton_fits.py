@@ -1,0 +1,392 @@
+"""Noisy Newton iterations as published: DP-PMTLR, DP-PMTGLM and DP-LR."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from publicmoments.arrays import Array, RandomState
+from publicmoments.checks import fraction, non_negative, positive, positive_integer
+from publicmoments.data import Table, as_table
+from publicmoments.families import Bernoulli, Family, canonical_family
+from publicmoments.families.factors import Residual, RootCurvature
+from publicmoments.models.classes import BinaryPrediction, checked_classes
+from publicmoments.models.shell import check_public, matched_moments, one_label, one_response
+from publicmoments.paper.newton_theory import iterations as published_iterations
+from publicmoments.paper.oracle import ORACLE, mean_squares, usable
+from publicmoments.paper.published import PublishedEstimator, Spending
+from publicmoments.paper.radii import oracle_radius, predictor_reach, truncation_radius
+from publicmoments.privacy.budgets import Budget
+from publicmoments.public import PublicMoments
+from publicmoments.session import GramRecipe, PrivateRows, TotalRecipe
+
+
+@dataclass(frozen=True)
+class _Newton:
+    """
+    Noisy Newton iterations on truncated rows.
+
+    Parameters
+    ----------
+    family : Family
+        Of the responses.
+    whitener : ndarray of shape (d, d)
+        Rows are whitened from the right.
+    radius : float
+        Longest whitened row.
+    slope_bound, curvature_bound : float
+        Largest slope and curvature of a row's loss: R_y + M_b' and M_b''.
+    alpha : float
+        Ridge penalty on the coefficients in raw units.
+    response_bound, coef_bound : float
+        R_y and R_beta; infinite where the family needs neither.
+    """
+
+    family: Family
+    whitener: Array
+    radius: float
+    slope_bound: float
+    curvature_bound: float
+    alpha: float
+    response_bound: float = math.inf
+    coef_bound: float = math.inf
+
+    def path(self, spending: Spending, iterations: int) -> Array:
+        """Make exactly ``iterations`` updates from zero; return all iterates in raw units."""
+        coef = np.zeros(len(self.whitener))
+        whitened = [coef]
+        for _ in range(iterations):
+            hessian, gradient = self._measured(spending, coef)
+            coef = self._projected(coef - np.linalg.solve(hessian, gradient))
+            whitened.append(coef)
+        return np.stack(whitened) @ self.whitener.T
+
+    def _measured(self, spending: Spending, coef: Array) -> tuple[Array, Array]:
+        """Noisy Hessian and gradient of the penalised loss at some coefficients."""
+        n, at = spending.rows.n_rows, coef[:, None]
+        length = self.radius * math.sqrt(self.curvature_bound)
+        hessian = GramRecipe(self.whitener, at, RootCurvature(self.family), self.radius, length, n)
+        slope = Residual(self.family, response_bound=self.response_bound)
+        length = self.radius * self.slope_bound
+        gradient = TotalRecipe(self.whitener, at, slope, self.radius, length, n)
+        penalty = self.alpha * self.whitener.T @ self.whitener
+        return (
+            spending.gram("Hessian", hessian) + penalty,
+            spending.total_of("gradient", gradient) + penalty @ coef,
+        )
+
+    def _projected(self, coef: Array) -> Array:
+        """Bring coefficients back into their ball, without which M_b' and M_b'' bound nothing."""
+        length = float(np.linalg.norm(coef))
+        return coef * (self.coef_bound / length) if length > self.coef_bound else coef
+
+
+class _NewtonEstimator(PublishedEstimator):
+    """Estimators whose fit is a run of `_Newton`."""
+
+    iterations: int | Literal["auto"]
+
+    def _updates(self, n: int) -> int:
+        """T, from the number of rows or as stated."""
+        if self.iterations == "auto":
+            return published_iterations(n)
+        hint = 'pass "auto" or a positive integer'
+        return positive_integer("iterations", self.iterations, hint)
+
+    def _run(
+        self,
+        newton: _Newton,
+        rows: PrivateRows,
+        features: Table,
+        privacy: Budget,
+        public: PublicMoments | None,
+    ) -> None:
+        """Iterate and store what was released."""
+        updates = self._updates(rows.n_rows)
+        with self._spending(rows, privacy, grams=updates, vectors=updates) as spending:
+            self.coef_path_ = newton.path(spending, updates)
+        self.n_iter_ = updates
+        self._keep(features, self.coef_path_[-1], spending, public)
+
+
+class PMTLogisticRegression(BinaryPrediction, ClassifierMixin, _NewtonEstimator):  # type: ignore[misc]
+    """
+    DP-PMTLR, Algorithm 3: logistic regression by noisy Newton on rows truncated by public moments.
+
+    Minimises, up to noise,
+
+        mean(log(1 + exp(x.b)) - y x.b) + alpha/2 ||b||^2
+
+    from zero, in exactly ``iterations`` updates, each with a noisy Hessian and a noisy gradient of
+    the whitened and truncated rows.
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Ridge penalty, lambda in the paper.
+    classes : pair, default=(0, 1)
+        The two labels, which are public; the second is the one whose odds are modelled.
+    eta : float, default=0.05
+        Probability scale of the truncation, in (0, 1).
+    iterations : "auto" or int, default="auto"
+        T; "auto" is ceil(log2(log2(n))). The published loop makes one more than it pays for.
+    privacy : GDP, ApproxDP or ZCDP
+        Total budget of the fit, sqrt(2) times the published mu.
+    public : PublicMoments, optional
+        Public second moments.
+    random_state : int, numpy RandomState or Generator, optional
+        Makes the noise reproducible. Such a fit has no privacy guarantee, and its card says so.
+    on_invalid : {"raise", "ignore"}, default="raise"
+        Private rows with cells of no use, such as NaN, text among numbers or labels that are no
+        class: refuse, or count each such row as zeros. The latter is absolute: then no cell can
+        cause an error, a warning or a message.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients.
+    coef_path_ : ndarray of shape (iterations + 1, n_features)
+        Coefficients after each update; released, as the noise of each covers them.
+    classes_ : ndarray of shape (2,)
+        The stated classes.
+    n_iter_ : int
+        Updates made; public.
+    intercept_, radius_, card_, n_features_in_, feature_names_in_
+        As in `PMTRidge`.
+
+    Examples
+    --------
+    >>> from publicmoments import GDP, PublicMoments
+    >>> from publicmoments.datasets import simulate_logistic
+    >>> X, y, _ = simulate_logistic(np.random.default_rng(0), 20_200, d=3)
+    >>> public = PublicMoments.from_rows(X[:200])
+    >>> model = PMTLogisticRegression(privacy=GDP(20.0), public=public).fit(X[200:], y[200:])
+    >>> model.predict(X[:3]).shape, model.coef_path_.shape
+    ((3,), (5, 3))
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        *,
+        classes: tuple[Any, Any] = (0, 1),
+        eta: float = 0.05,
+        iterations: int | Literal["auto"] = "auto",
+        privacy: Budget | None = None,
+        public: PublicMoments | None = None,
+        random_state: RandomState = None,
+        on_invalid: Literal["raise", "ignore"] = "raise",
+    ) -> None:
+        self.alpha = alpha
+        self.classes = classes
+        self.eta = eta
+        self.iterations = iterations
+        self.privacy = privacy
+        self.public = public
+        self.random_state = random_state
+        self.on_invalid = on_invalid
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """
+        Fit the model.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Private features.
+        y : array or series of shape (n_rows,)
+            Private labels, each one of ``classes``.
+
+        Returns
+        -------
+        PMTLogisticRegression
+            Itself.
+        """
+        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
+        classes = checked_classes(self.classes, exactly=2)
+        check_public(self.public)
+        privacy = self._checked_budget()
+        features, responses = as_table(X, "X"), one_label(y, classes)
+        rows = self._private_rows(features, responses, fit_intercept=False)
+        public = matched_moments(self.public, features, 1)
+        radius = truncation_radius(rows.n_design, rows.n_rows, eta)
+        whitener = public.design(fit_intercept=False).whitener
+        newton = _Newton(Bernoulli(), whitener, radius, 1.0, 0.25, alpha)
+        self._run(newton, rows, features, privacy, public)
+        self.radius_, self.classes_ = radius, np.array(classes)
+        return self
+
+
+class OracleLogisticRegression(BinaryPrediction, ClassifierMixin, _NewtonEstimator):  # type: ignore[misc]
+    """
+    DP-LR, Algorithm 5: noisy Newton without public data; an oracle, not private.
+
+    The radius sqrt(Tr(S) + d log(n/eta)) takes the trace from the private rows themselves. There is
+    no way to charge such a fit to a ledger, and its card says that nothing is guaranteed.
+
+    Parameters
+    ----------
+    alpha, classes, eta, iterations, random_state, on_invalid
+        As in `PMTLogisticRegression`.
+    privacy : GDP, ApproxDP or ZCDP
+        The budget that the noise is made for; compare with methods of the same total.
+
+    Attributes
+    ----------
+    coef_, coef_path_, classes_, n_iter_, intercept_, card_, n_features_in_, feature_names_in_
+        As in `PMTLogisticRegression`, but not private.
+
+    Examples
+    --------
+    >>> from publicmoments import GDP
+    >>> from publicmoments.datasets import simulate_logistic
+    >>> X, y, _ = simulate_logistic(np.random.default_rng(0), 10_000, d=3)
+    >>> OracleLogisticRegression(alpha=0.1, privacy=GDP(20.0)).fit(X, y).card_.private
+    False
+    """
+
+    unprotected: ClassVar[str | None] = ORACLE
+
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        *,
+        classes: tuple[Any, Any] = (0, 1),
+        eta: float = 0.05,
+        iterations: int | Literal["auto"] = "auto",
+        privacy: Budget | None = None,
+        random_state: RandomState = None,
+        on_invalid: Literal["raise", "ignore"] = "raise",
+    ) -> None:
+        self.alpha = alpha
+        self.classes = classes
+        self.eta = eta
+        self.iterations = iterations
+        self.privacy = privacy
+        self.random_state = random_state
+        self.on_invalid = on_invalid
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the model; see `PMTLogisticRegression.fit`."""
+        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
+        classes = checked_classes(self.classes, exactly=2)
+        privacy = self._checked_budget()
+        features, responses = as_table(X, "X"), one_label(y, classes)
+        rows = self._private_rows(features, responses, fit_intercept=False)
+        d = rows.n_design
+        radius = oracle_radius(usable("X", mean_squares(rows)[0]), d, rows.n_rows, eta)
+        newton = _Newton(Bernoulli(), np.eye(d), radius, 1.0, 0.25, alpha)
+        self._run(newton, rows, features, privacy, None)
+        self.classes_ = np.array(classes)
+        return self
+
+
+class PMTGLM(RegressorMixin, _NewtonEstimator):  # type: ignore[misc]
+    """
+    DP-PMTGLM, Algorithm 4: a canonical generalised linear model by noisy Newton.
+
+    Minimises, up to noise, mean(b(x.b) - y x.b) + alpha/2 ||b||^2 over coefficients whose whitened
+    norm is at most ``coef_bound``, onto which every iterate is projected.
+
+    Parameters
+    ----------
+    family : Family
+        `Gaussian`, `Bernoulli` or `Poisson` of `publicmoments.families`.
+    alpha : float, default=0.0
+        Ridge penalty, lambda in the paper.
+    response_bound : float, default=1.0
+        R_y; responses are clipped to it on both sides.
+    coef_bound : float, default=1.0
+        R_beta, the bound on the whitened coefficients. M_b' and M_b'' follow from it, for a Poisson
+        family as exp(coef_bound radius): keep it small.
+    eta, iterations, privacy, public, random_state, on_invalid
+        As in `PMTLogisticRegression`.
+
+    Attributes
+    ----------
+    coef_, coef_path_, n_iter_, intercept_, radius_, card_, n_features_in_, feature_names_in_
+        As in `PMTLogisticRegression`.
+
+    Examples
+    --------
+    >>> from publicmoments import GDP, PublicMoments
+    >>> from publicmoments.datasets import simulate_poisson
+    >>> from publicmoments.families import Poisson
+    >>> X, y, _, _ = simulate_poisson(np.random.default_rng(0), 20_200, d=3)
+    >>> public = PublicMoments.from_rows(X[:200])
+    >>> model = PMTGLM(Poisson(), response_bound=20.0, privacy=GDP(20.0), public=public)
+    >>> model.fit(X[200:], y[200:]).predict(X[:3]).shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        alpha: float = 0.0,
+        *,
+        response_bound: float = 1.0,
+        coef_bound: float = 1.0,
+        eta: float = 0.05,
+        iterations: int | Literal["auto"] = "auto",
+        privacy: Budget | None = None,
+        public: PublicMoments | None = None,
+        random_state: RandomState = None,
+        on_invalid: Literal["raise", "ignore"] = "raise",
+    ) -> None:
+        self.family = family
+        self.alpha = alpha
+        self.response_bound = response_bound
+        self.coef_bound = coef_bound
+        self.eta = eta
+        self.iterations = iterations
+        self.privacy = privacy
+        self.public = public
+        self.random_state = random_state
+        self.on_invalid = on_invalid
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the model; see `PMTRidge.fit`."""
+        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
+        family = canonical_family(self.family)
+        response_bound = positive("response_bound", self.response_bound)
+        coef_bound = positive("coef_bound", self.coef_bound)
+        check_public(self.public)
+        privacy = self._checked_budget()
+        features, responses = as_table(X, "X"), one_response(y)
+        rows = self._private_rows(features, responses, fit_intercept=False)
+        public = matched_moments(self.public, features, 1)
+        radius = truncation_radius(rows.n_design, rows.n_rows, eta)
+        reach = predictor_reach(radius, coef_bound)
+        newton = _Newton(
+            family,
+            public.design(fit_intercept=False).whitener,
+            radius,
+            response_bound + family.largest_mean(reach),
+            family.largest_curvature(reach),
+            alpha,
+            response_bound,
+            coef_bound,
+        )
+        self._run(newton, rows, features, privacy, public)
+        self.radius_ = radius
+        return self
+
+    def predict(self, X: ArrayLike) -> Array:
+        """
+        Predict mean responses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return self.family.mean(self._feature_values(X) @ self.coef_)

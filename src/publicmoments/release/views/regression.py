@@ -1,0 +1,506 @@
+"""A regression read off a moment release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from publicmoments.arrays import Array, ReadOnlyArrays, read_only
+from publicmoments.checks import non_negative, positive_integer, share
+from publicmoments.data import as_table, match_columns
+from publicmoments.models.inference import (
+    Bootstrap,
+    CoefSummary,
+    around,
+    half_width,
+    mean_interval,
+    refuse_selection,
+    summarised,
+    with_ones,
+)
+from publicmoments.models.parameters import check_switches
+from publicmoments.release.record import MomentRecord
+from publicmoments.release.views.bootstrap import redrawn
+from publicmoments.release.views.questions import (
+    Column,
+    Question,
+    View,
+    asked,
+    net_coef,
+    ridge_path,
+    spread_of,
+    view_of,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class MomentFit(ReadOnlyArrays):
+    """
+    Coefficients of one column on others, and what is known of their error.
+
+    Parameters
+    ----------
+    response : str
+        The response.
+    features : tuple of str
+        The features.
+    coef : ndarray of shape (n_features,)
+        Coefficients.
+    intercept : float
+        0.0 without one.
+    fit_intercept : bool
+        Whether there is one.
+    alpha, l1_ratio : float
+        Penalty on the mean loss; ``l1_ratio`` is 0 for ridge regression.
+    noise_covariance, sampling_covariance : ndarray or None
+        Of the coefficients and, last, the intercept: what privacy costs, and what a finite number
+        of rows does. None where an l1 penalty has selected columns.
+    residual_variance : float
+        Of the response about the fit.
+    prediction_error : float
+        Expected squared error of predictions for new rows, their own residual included.
+    n_rows : int
+        Rows behind the release.
+    private : bool
+        False for a release with reproducible noise.
+    named : bool
+        Whether the columns of the release have names of their own.
+
+    Notes
+    -----
+    Intervals are for the coefficients that the same regression, weights and penalty included, has
+    in the population. They are those of a normal law, with variances right to first order. Where
+    the public moments do not fit the private rows, weights also bend the regression towards the
+    public one, which intervals do not show; the release warns of it.
+    """
+
+    response: str
+    features: tuple[str, ...]
+    coef: Array
+    intercept: float
+    fit_intercept: bool
+    alpha: float
+    l1_ratio: float
+    noise_covariance: Array | None = field(repr=False)
+    sampling_covariance: Array | None = field(repr=False)
+    residual_variance: float
+    prediction_error: float
+    n_rows: int
+    private: bool
+    named: bool = field(repr=False)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the coefficients and, last, the intercept."""
+        noise, sampling = self._parts()
+        return noise + sampling
+
+    @property
+    def std_err(self) -> Array:
+        """Standard errors of the coefficients and, last, the intercept."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    def predict(self, X: Any) -> Array:
+        """
+        Predict the response.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The features, in their order.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return np.asarray(self._values(X) @ self.coef + self.intercept)
+
+    def predict_interval(self, X: Any, level: float = 0.95) -> Array:
+        """
+        Return intervals for the mean of the response at given features.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The features.
+        level : float, default=0.95
+            Coverage, in (0, 1).
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends.
+        """
+        values = self._values(X)
+        return mean_interval(
+            with_ones(values, self.fit_intercept),
+            values @ self.coef + self.intercept,
+            self.covariance,
+            level,
+        )
+
+    def conf_int(self, level: float = 0.95) -> Array:
+        """
+        Return intervals for the coefficients and, last, the intercept.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Coverage, in (0, 1).
+
+        Returns
+        -------
+        ndarray of shape (n_coefficients, 2)
+            Lower and upper ends.
+        """
+        return around(self._estimates(), half_width(level) * self.std_err)
+
+    def summary(self, level: float = 0.95) -> CoefSummary:
+        """
+        Return a table of the coefficients with standard errors, tests and intervals.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Coverage of the intervals.
+
+        Returns
+        -------
+        CoefSummary
+            Prints as a table.
+        """
+        noise, sampling = self._parts()
+        return summarised(
+            names=(*self.features, "(intercept)") if self.fit_intercept else self.features,
+            estimates=self._estimates(),
+            variances=(np.diag(noise), np.diag(sampling), np.zeros(len(noise))),
+            intervals=self.conf_int(level),
+            level=level,
+            response=self.response,
+            alpha=self.alpha,
+            n_rows=self.n_rows,
+            residual_sd=math.sqrt(self.residual_variance),
+            private=self.private,
+        )
+
+    def _parts(self) -> tuple[Array, Array]:
+        """Both covariances, where there are any."""
+        if self.noise_covariance is None or self.sampling_covariance is None:
+            raise refuse_selection(
+                self.l1_ratio, "call bootstrap, or ridge on columns chosen beforehand"
+            )
+        return self.noise_covariance, self.sampling_covariance
+
+    def _estimates(self) -> Array:
+        """Coefficients and, last, the intercept."""
+        return np.append(self.coef, self.intercept) if self.fit_intercept else self.coef
+
+    def _values(self, X: Any) -> Array:
+        """Read features, which must be those of the fit."""
+        table = as_table(X, "X")
+        if self.named:
+            match_columns(table, self.features, "X")
+        elif table.n_columns != len(self.features):
+            raise ValueError(
+                f"X has {table.n_columns} features, but the fit has {len(self.features)}; pass the "
+                "features of the fit in their order"
+            )
+        values = table.values()
+        if not np.isfinite(values).all():
+            raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class MomentPath(ReadOnlyArrays):
+    """Ridge coefficients for several penalties: one row of ``coefs`` for each of ``alphas``."""
+
+    features: tuple[str, ...]
+    alphas: Array
+    coefs: Array = field(repr=False)
+    intercepts: Array = field(repr=False)
+
+
+class Regressions(MomentRecord):
+    """The methods of a `MomentRelease` that regress a column on others."""
+
+    def ridge(
+        self,
+        response: Column,
+        alpha: float = 0.0,
+        features: Sequence[Column] | None = None,
+        fit_intercept: bool = True,
+    ) -> MomentFit:
+        """
+        Regress a column on others.
+
+        Minimises the weighted mean of (y - x.w - b)^2 / 2 plus alpha ||w||^2 / 2, as
+        `publicmoments.Ridge` does; scikit-learn's ``Ridge(alpha=n * alpha)`` minimises the same.
+
+        Parameters
+        ----------
+        response : str or int
+            The column to predict, by name or position.
+        alpha : float, default=0.0
+            Penalty, at least 0.
+        features : sequence of str or int, optional
+            The columns to predict from; all others by default.
+        fit_intercept : bool, default=True
+            Whether to fit an unpenalised intercept.
+
+        Returns
+        -------
+        MomentFit
+            With standard errors.
+        """
+        return self.elastic_net(response, alpha, 0.0, features, fit_intercept)
+
+    def lasso(
+        self,
+        response: Column,
+        alpha: float,
+        features: Sequence[Column] | None = None,
+        fit_intercept: bool = True,
+    ) -> MomentFit:
+        """Regress a column on others with the penalty alpha ||w||_1; else as :meth:`ridge`."""
+        return self.elastic_net(response, alpha, 1.0, features, fit_intercept)
+
+    def elastic_net(
+        self,
+        response: Column,
+        alpha: float,
+        l1_ratio: float = 0.5,
+        features: Sequence[Column] | None = None,
+        fit_intercept: bool = True,
+    ) -> MomentFit:
+        """
+        Regress a column on others with an elastic-net penalty.
+
+        The penalty is alpha (l1_ratio ||w||_1 + (1 - l1_ratio) / 2 ||w||^2), as in scikit-learn.
+
+        Parameters
+        ----------
+        response : str or int
+            The column to predict.
+        alpha : float
+            Penalty, at least 0.
+        l1_ratio : float, default=0.5
+            Share of the l1 norm, in [0, 1].
+        features, fit_intercept
+            As in :meth:`ridge`.
+
+        Returns
+        -------
+        MomentFit
+            Without standard errors where the l1 norm has a share.
+        """
+        question = self._asked(response, features, fit_intercept)
+        return self._fitted(question, non_negative("alpha", alpha), share("l1_ratio", l1_ratio))
+
+    def path(
+        self,
+        response: Column,
+        alphas: ArrayLike,
+        features: Sequence[Column] | None = None,
+        fit_intercept: bool = True,
+    ) -> MomentPath:
+        """
+        Regress a column on others with many ridge penalties, from one decomposition.
+
+        Parameters
+        ----------
+        response, features, fit_intercept
+            As in :meth:`ridge`.
+        alphas : array-like of shape (n_alphas,)
+            Penalties.
+
+        Returns
+        -------
+        MomentPath
+        """
+        penalties = _penalties(alphas)
+        question = self._asked(response, features, fit_intercept)
+        view = view_of(self.evidence, question)
+        coefs = ridge_path(view, penalties)
+        return MomentPath(
+            features=self._names(question.features),
+            alphas=read_only(penalties),
+            coefs=read_only(coefs),
+            intercepts=read_only(view.intercept(coefs)),
+        )
+
+    def prediction_error(
+        self,
+        response: Column | MomentFit,
+        alpha: float = 0.0,
+        features: Sequence[Column] | None = None,
+        fit_intercept: bool = True,
+    ) -> float:
+        """
+        Estimate the mean squared error of predictions for new rows.
+
+        What the release says of it, a' S a, favours the coefficients that were fitted to that very
+        S; that favour is known to first order and added back. Noise common to all penalties stays:
+        the difference between two of them is better known than either.
+
+        Parameters
+        ----------
+        response : str, int or MomentFit
+            The column to predict, or a fit.
+        alpha, features, fit_intercept
+            As in :meth:`ridge`; not used for a fit.
+
+        Returns
+        -------
+        float
+        """
+        if isinstance(response, MomentFit):
+            return response.prediction_error
+        return self.ridge(response, alpha, features, fit_intercept).prediction_error
+
+    def choose_alpha(
+        self,
+        response: Column,
+        alphas: ArrayLike,
+        features: Sequence[Column] | None = None,
+        fit_intercept: bool = True,
+    ) -> float:
+        """
+        Return the ridge penalty of least :meth:`prediction_error`.
+
+        Parameters
+        ----------
+        response, features, fit_intercept
+            As in :meth:`ridge`.
+        alphas : array-like of shape (n_alphas,)
+            Penalties to choose from.
+
+        Returns
+        -------
+        float
+        """
+        question, penalties = self._asked(response, features, fit_intercept), _penalties(alphas)
+        errors = [self._fitted(question, float(a), 0.0).prediction_error for a in penalties]
+        return float(penalties[int(np.argmin(errors))])
+
+    def bootstrap(
+        self,
+        response: Column,
+        alpha: float = 0.0,
+        l1_ratio: float = 0.0,
+        features: Sequence[Column] | None = None,
+        fit_intercept: bool = True,
+        *,
+        n: int = 400,
+        seed: int | np.random.Generator | None = None,
+    ) -> Bootstrap:
+        """
+        Simulate how a regression varies with noise and sampling, whose laws are known.
+
+        Parameters
+        ----------
+        response, alpha, l1_ratio, features, fit_intercept
+            As in :meth:`elastic_net`.
+        n : int, default=400
+            Simulated releases, at least 2.
+        seed : int or numpy Generator, optional
+            Makes the simulation reproducible; it has nothing to do with privacy.
+
+        Returns
+        -------
+        Bootstrap
+            Works with an l1 penalty too, where :meth:`elastic_net` gives no standard errors.
+        """
+        question = self._asked(response, features, fit_intercept)
+        penalty, ratio = non_negative("alpha", alpha), share("l1_ratio", l1_ratio)
+        count = positive_integer("n", n)
+        if count < 2:
+            raise ValueError("n must be at least 2, got n=1; pass a few hundred")
+        rng, law = _generator(seed), self.error_law
+        draws = [
+            _estimates(
+                view_of(redrawn(self.evidence, self.weights, self.coordinates, law, rng), question),
+                penalty,
+                ratio,
+            )
+            for _ in range(count)
+        ]
+        names = self._names(question.features)
+        return Bootstrap(
+            names=(*names, "(intercept)") if fit_intercept else names,
+            estimate=read_only(_estimates(view_of(self.evidence, question), penalty, ratio)),
+            draws=read_only(draws),
+        )
+
+    def _asked(
+        self, response: Column, features: Sequence[Column] | None, fit_intercept: bool
+    ) -> Question:
+        """Check a question."""
+        check_switches(fit_intercept=fit_intercept)
+        return asked(response, features, bool(fit_intercept), self.columns, self.n_columns)
+
+    def _fitted(self, question: Question, alpha: float, l1_ratio: float) -> MomentFit:
+        """Answer a question, with standard errors where no column was selected."""
+        view = view_of(self.evidence, question)
+        coef = net_coef(view, alpha, l1_ratio)
+        selects = alpha * l1_ratio > 0.0
+        used = np.flatnonzero(coef) if selects else np.arange(len(coef))
+        spread = spread_of(view, coef, used, alpha * (1.0 - l1_ratio), self.error_law)
+        return MomentFit(
+            response=self.labels[question.response],
+            features=self._names(question.features),
+            coef=read_only(coef),
+            intercept=float(view.intercept(coef)) if question.fit_intercept else 0.0,
+            fit_intercept=question.fit_intercept,
+            alpha=alpha,
+            l1_ratio=l1_ratio,
+            noise_covariance=None if selects else read_only(spread.noise),
+            sampling_covariance=None if selects else read_only(spread.sampling),
+            residual_variance=spread.residual_variance,
+            prediction_error=spread.prediction_error,
+            n_rows=self.n_rows,
+            private=self.card.private,
+            named=self.columns is not None,
+        )
+
+    def _names(self, chosen: tuple[int, ...]) -> tuple[str, ...]:
+        """Names of columns."""
+        return tuple(self.labels[k] for k in chosen)
+
+
+def _estimates(view: View, alpha: float, l1_ratio: float) -> Array:
+    """Coefficients and, last, the intercept."""
+    coef = net_coef(view, alpha, l1_ratio)
+    return coef if view.ones is None else np.append(coef, view.intercept(coef))
+
+
+def _penalties(alphas: ArrayLike) -> Array:
+    """Check penalties."""
+    values = np.asarray(alphas)
+    if values.ndim != 1 or not len(values) or values.dtype.kind not in "iuf":
+        raise ValueError(
+            f"alphas must be a sequence of numbers, got shape {values.shape} and dtype "
+            f"{values.dtype}; pass at least one penalty"
+        )
+    if not ((values >= 0) & (values < np.inf)).all():
+        raise ValueError("alphas must be in [0, inf), got another; drop negative ones and NaN")
+    return values.astype(np.float64)
+
+
+def _generator(seed: object) -> np.random.Generator:
+    """Return the generator of a simulation."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if seed is None:
+        return np.random.default_rng()
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not seed >= 0:
+        raise TypeError(
+            "seed must be None, a non-negative integer or a NumPy generator, got "
+            f"{type(seed).__name__}"
+        )
+    return np.random.default_rng(int(seed))

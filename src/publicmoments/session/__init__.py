@@ -1,0 +1,61 @@
+"""The door: the one place that charges an account and draws noise."""
+
+from publicmoments.rows import (
+    CoarseTotalRecipe,
+    CountRecipe,
+    Factor,
+    GramRecipe,
+    PrivateRows,
+    TotalRecipe,
+)
+from publicmoments.session.door import (
+    Release,
+    Session,
+    open_session,
+    private_rows,
+    release,
+    truncated_rows,
+)
+from publicmoments.session.queries import (
+    CountQuery,
+    Demand,
+    EigenvalueQuery,
+    GramLaw,
+    GramQuery,
+    Query,
+    SumQuery,
+    count_demand,
+    equal_part,
+    everything,
+    gram_demand,
+    share_of,
+    sum_demand,
+)
+
+__all__ = [
+    "CoarseTotalRecipe",
+    "CountQuery",
+    "CountRecipe",
+    "Demand",
+    "EigenvalueQuery",
+    "Factor",
+    "GramLaw",
+    "GramQuery",
+    "GramRecipe",
+    "PrivateRows",
+    "Query",
+    "Release",
+    "Session",
+    "SumQuery",
+    "TotalRecipe",
+    "count_demand",
+    "equal_part",
+    "everything",
+    "gram_demand",
+    "open_session",
+    "private_rows",
+    "release",
+    "share_of",
+    "sum_demand",
+    "truncated_rows",
+]
