@@ -252,9 +252,7 @@ def open_session(
     ------
     Session
     """
-    source: NoiseSource = SystemNoise() if random_state is None else SeededNoise(random_state)
-    if unprotected is not None:
-        source = UnprotectedNoise(source)
+    source = noise_source(random_state, protects=unprotected is None)
     bought = spendable(stated, lambda total: laws_of(demands, total))
     with open_account(
         ledger,
@@ -267,6 +265,16 @@ def open_session(
         target=target,
     ) as account:
         yield Session(rows, account, source, stated, bought, unprotected)
+
+
+def noise_source(random_state: RandomState, *, protects: bool) -> NoiseSource:
+    """
+    Return the operating system's noise, or a reproducible one that claims no privacy.
+
+    Nor does any source claim privacy for a method that does not protect.
+    """
+    source = SystemNoise() if random_state is None else SeededNoise(random_state)
+    return source if protects else UnprotectedNoise(source)
 
 
 def private_rows(
