@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from publicmoments.data.asking import asked, asked_each, needed
 from publicmoments.data.csv_file import open_csv
 from publicmoments.data.frame import Frame, Work
-from publicmoments.data.kinds import ColumnType, arrow_type, polars_type
+from publicmoments.data.names import ColumnType, arrow_type, polars_type
 from publicmoments.data.pieces import Spool, add_pieces, piece_rows
 
 READ_BYTES = 2**16

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from publicmoments.data.asking import SourceFailure, asked_each, needed
 from publicmoments.data.frame import Work
-from publicmoments.data.kinds import ColumnType
+from publicmoments.data.names import ColumnType
 from publicmoments.data.pieces import Spool, add_pieces, piece_rows
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": ","}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from publicmoments.data.asking import asked, needed
 from publicmoments.data.frame import Result, Work, added, guarded, settled
-from publicmoments.data.kinds import ColumnType, pandas_type
+from publicmoments.data.names import ColumnType, pandas_type
 
 FAN_IN = 16
 """Sums that are added by one task."""

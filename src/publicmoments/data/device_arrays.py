@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.data.asking import needed
+from publicmoments.data.memory import array_table
+from publicmoments.data.names import library
 from publicmoments.data.table import Table
 
 
 def on_device(data: Any) -> bool:
     """Tell whether an array is none of NumPy's, and cannot be read as one in passing."""
-    module = type(data).__module__.partition(".")[0]
+    module = library(data)
     if module == "torch":
         return str(data.device) != "cpu"
     if module == "cupy":
@@ -29,20 +31,9 @@ def device_table(array: Any, what: str) -> Table:
             f"{what} must be a table (n, k) or a vector (n,), got shape {tuple(array.shape)}; "
             f"reshape {what}"
         )
-    one_dimensional = array.ndim == 1
-    table = array[:, None] if one_dimensional else array
-    if 0 in table.shape:
-        raise ValueError(
-            f"{what} must have rows and columns, got shape {tuple(array.shape)}; pass both"
-        )
-    return Table(
-        n_rows=int(table.shape[0]),
-        n_columns=int(table.shape[1]),
-        columns=None,
-        source=table,
-        reader=_host_block,
-        one_dimensional=one_dimensional,
-    )
+    vector = array.ndim == 1
+    table = array[:, None] if vector else array
+    return array_table(table, what, _host_block, one_dimensional=vector)
 
 
 def device_array(table: Table) -> Any:
@@ -52,10 +43,9 @@ def device_array(table: Table) -> Any:
 
 def to_host(array: Any) -> NDArray[Any]:
     """Copy an array to NumPy."""
-    library = type(array).__module__.partition(".")[0]
-    if library == "cupy":
+    if library(array) == "cupy":
         return np.asarray(array.get())
-    if library == "torch":
+    if library(array) == "torch":
         # Short floats that NumPy does not know.
         short = str(array.dtype).endswith("bfloat16")
         return np.asarray((array.double() if short else array).detach().cpu().numpy())

@@ -6,17 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.arrays import Array
-from publicmoments.data.cells import NO_CLASS, object_codes
 from publicmoments.data.device_arrays import on_device, to_host
 from publicmoments.data.frame import Columns
-from publicmoments.data.names import require_cells
-from publicmoments.data.opening import library
+from publicmoments.data.memory import NO_CLASS, is_frame, object_codes, plain_arrow
+from publicmoments.data.names import library, require_cells
 from publicmoments.data.reading import elsewhere, refuse_unreadable
 from publicmoments.data.table import Table
 
@@ -92,12 +93,15 @@ def _as_labels(y: Any, classes: tuple[Any, ...], what: str, part: bool = False) 
 def _column(y: Any, what: str) -> tuple[Any, bool]:
     """Labels as one column of whatever holds them, and whether they came as a vector."""
     if library(y) in ("pandas", "polars", "pyarrow"):
-        table = hasattr(y, "columns")
+        table = is_frame(y)
         if table and y.shape[1] != 1:
             raise ValueError(f"{what} must be a vector of labels (n,), got shape {y.shape}")
-        if library(y) == "pyarrow":
-            return (y.column(0) if table else y), True
-        return (y[y.columns[0]] if table else y), not table
+        if library(y) != "pyarrow":
+            return nw.from_native(y[y.columns[0]] if table else y, series_only=True), not table
+        column = y.column(0) if table else y
+        chunks = column.chunks if hasattr(column, "chunks") else [column]
+        column = import_module("pyarrow").chunked_array(chunks, column.type)
+        return nw.from_native(column, series_only=True), True
     if isinstance(y, list | tuple):
         # A list has no type: its cells are looked at one by one, rows of one cell among them.
         return _objects([_single(cell) for cell in y]), True
@@ -133,19 +137,15 @@ class _Labels:
 
     def codes(self, column: Any) -> Array:
         """Positions of labels in any container; NaN for missing ones."""
-        match library(column):
-            case "pandas":
-                return self._pandas(column)
-            case "polars":
-                return self._polars(column)
-            case "pyarrow":
-                return self._arrow(column)
+        if isinstance(column, nw.Series):
+            return self._series(column)
         return self._array(to_host(column) if on_device(column) else np.asarray(column))
 
     def _array(self, labels: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> Array:
         """Positions of labels in an array, in its own type."""
         if labels.dtype.kind not in "biufUS":
-            codes = object_codes(labels.astype(object), self._positions())
+            positions = {label: float(code) for code, label in enumerate(self.classes)}
+            codes = object_codes(labels.astype(object), positions)
         else:
             codes = np.full(len(labels), NO_CLASS)
             for code, label in enumerate(self._in_type(labels.dtype)):
@@ -156,61 +156,45 @@ class _Labels:
             codes[missing] = np.nan
         return codes
 
-    def _pandas(self, series: Any) -> Array:
-        """Positions of labels in a pandas Series."""
+    def _series(self, series: nw.Series[Any]) -> Array:
+        """Positions of labels in a column of a data frame."""
+        native = series.to_native()
+        if isinstance(getattr(native, "dtype", None), np.dtype):
+            # Not narwhals' types: it looks at the cells of objects to tell whether they are words.
+            if self.part and native.dtype.kind in "iuf":
+                self._refuse_large(native.dtype)
+            return self._array(native.to_numpy())
+        if series.implementation.is_pyarrow():
+            # A dictionary may hold any type, which narwhals does not tell.
+            series = nw.from_native(plain_arrow(native), series_only=True)
         dtype = series.dtype
-        if dtype.name == "category":
-            of_category = np.append(self.codes(series.cat.categories.to_series()), np.nan)
-            return np.asarray(of_category[series.cat.codes.to_numpy()])
-        if isinstance(dtype, np.dtype):
-            if self.part and dtype.kind in "iuf":
-                self._refuse_large(dtype)
-            return self._array(series.to_numpy())
-        missing = series.isna().to_numpy()
-        plain = getattr(dtype, "numpy_dtype", np.dtype(object))
-        if plain.kind not in "biuf":
-            return self._array(series.to_numpy(dtype=object, na_value=None))
-        nothing = np.nan if plain.kind == "f" else plain.type(0)
-        return self._array(series.to_numpy(dtype=plain, na_value=nothing), missing)
-
-    def _polars(self, series: Any) -> Array:
-        """Positions of labels in a polars Series."""
-        dtype, missing = series.dtype, series.is_null().to_numpy()
-        if dtype.is_integer():
-            return self._array(series.fill_null(0).to_numpy(), missing)
-        if str(dtype) == "Boolean":
-            return self._array(series.fill_null(False).to_numpy(), missing)
-        if dtype.is_float():
-            return self._array(series.to_numpy(), missing)
+        if isinstance(dtype, nw.Categorical | nw.Enum):
+            return self._of_categories(series)
+        missing = series.is_null().to_numpy()
+        if dtype == nw.String and all(map(_is_text, self.classes)):
+            return self._words(series, missing)
+        if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
+            nothing = False if dtype == nw.Boolean else 0
+            return self._array(series.fill_null(nothing).to_numpy(), missing)
         return self._array(_objects(series.to_list()))
 
-    def _arrow(self, column: Any) -> Array:
-        """Positions of labels in an Arrow array."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if pa.types.is_float16(column.type):
-            column = column.cast(pa.float32())
-        kind, words = (
-            column.type,
-            pa.types.is_string(column.type) or pa.types.is_large_string(column.type),
+    def _of_categories(self, series: nw.Series[Any]) -> Array:
+        """Positions of labels that are categories, which in pandas have a type of their own."""
+        if not series.implementation.is_pandas():
+            return self._series(series.cast(nw.String))
+        categories = series.to_native().cat
+        of_category = self._series(
+            nw.from_native(categories.categories.to_series(), series_only=True)
         )
-        if words and all(isinstance(label, str) for label in self.classes):
-            found = pc.index_in(column, value_set=pa.array(self.classes, kind))
-            codes = np.asarray(pc.fill_null(found, -1), dtype=np.float64)
-            codes[np.asarray(column.is_null())] = np.nan
-            return codes
-        numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if numbers or pa.types.is_boolean(kind):
-            filled = pc.fill_null(column, pa.scalar(0).cast(kind))
-            return self._array(np.asarray(filled), np.asarray(column.is_null()))
-        return self._array(_objects(column.to_pylist()))
+        return np.asarray(np.append(of_category, np.nan)[categories.codes.to_numpy()])
 
-    def _positions(self) -> dict[Any, float]:
-        """Where each class stands."""
-        return {label: float(code) for code, label in enumerate(self.classes)}
+    def _words(self, series: nw.Series[Any], missing: NDArray[np.bool_]) -> Array:
+        """Positions of words."""
+        codes = np.full(len(series), NO_CLASS)
+        for code, label in enumerate(self.classes):
+            codes[(series == label).fill_null(False).to_numpy()] = code
+        codes[missing] = np.nan
+        return codes
 
     def _in_type(self, dtype: np.dtype[Any]) -> list[Any]:
         """The classes in the type of a column, in which they must be different."""
@@ -255,6 +239,11 @@ def _converted(label: Any, dtype: np.dtype[Any]) -> Any:
     limits = np.iinfo(dtype)
     whole = label == int(label) and limits.min <= label <= limits.max
     return dtype.type(int(label)) if whole else None
+
+
+def _is_text(label: Any) -> bool:
+    """Whether a class is text as columns hold it, and no half of a character."""
+    return isinstance(label, str) and label.encode(errors="replace").decode() == label
 
 
 def _single(cell: Any) -> Any:

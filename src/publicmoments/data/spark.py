@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from publicmoments.data.asking import asked, needed
 from publicmoments.data.frame import Frame, Result, Work, added, guarded, settled
-from publicmoments.data.kinds import ColumnType, spark_type
+from publicmoments.data.names import ColumnType, spark_type
 
 TELLING = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Loggers by which PySpark tells what the server says of an error."""

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from publicmoments.arrays import Array
 from publicmoments.checks import raised_here
-from publicmoments.data.frame import Columns, Frame
-from publicmoments.data.opening import pick
+from publicmoments.data.frame import Columns, Frame, pick
+from publicmoments.data.names import listing
 
-
-class Reader(Protocol):
-    """How rows of a source become numbers."""
-
-    def __call__(self, source: Any, start: int, stop: int, strict: bool, /) -> Array:
-        """
-        Convert rows to float64: missing cells to NaN.
-
-        Cells that are of no use are NaN too, unless strict: then they are refused by name. A row
-        becomes the same numbers in whatever company it is read.
-        """
-        ...
+# How rows of a source become float64: reader(source, start, stop, strict). Missing cells become
+# NaN. Cells that are of no use are NaN too, unless strict: then they are refused by name. A row
+# becomes the same numbers in whatever company it is read.
+Reader: TypeAlias = Callable[[Any, int, int, bool], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +35,7 @@ class Table:
         What the user passed, tables that this one is made from, or columns that are read elsewhere.
         Never shown in the representation.
     reader : Reader
-        ``reader(source, start, stop, strict)`` converts those rows to float64.
+        Converts rows of the source.
 
     Examples
     --------
@@ -181,6 +173,51 @@ def read_elsewhere(source: Elsewhere, start: int, stop: int, strict: bool) -> No
 Tables = tuple[Table, ...]
 
 
+def match_columns(table: Table, expected: tuple[str, ...] | None, what: str = "X") -> None:
+    """Check that a table has the expected columns, in the expected order.
+
+    Parameters
+    ----------
+    table : Table
+        The table to check.
+    expected : tuple of str or None
+        Expected names; None skips the check. A table without names is checked by its width.
+    what : str
+        Name of the parameter, used in error messages.
+
+    Examples
+    --------
+    >>> from publicmoments.data import as_table
+    >>> match_columns(as_table([[1, 2]]), ("age", "height"))
+    >>> match_columns(as_table([[1]]), ("age", "height"))
+    Traceback (most recent call last):
+    ...
+    ValueError: X has 1 features, but publicmoments is expecting 2 features as input: age, height
+    """
+    if expected is None:
+        return
+    if table.columns is None:
+        if table.n_columns != len(expected):
+            raise ValueError(
+                f"{what} has {table.n_columns} features, but publicmoments is expecting "
+                f"{len(expected)} features as input: {listing(expected)}"
+            )
+        return
+    missing = [name for name in expected if name not in set(table.columns)]
+    unexpected = [name for name in table.columns if name not in set(expected)]
+    if missing or unexpected:
+        raise ValueError(
+            f"{what} must have the columns {listing(expected)}; "
+            f"missing: {listing(missing)}; unexpected: {listing(unexpected)}; "
+            "rename, add or drop columns so that the names agree"
+        )
+    if table.columns != expected:
+        raise ValueError(
+            f"the columns of {what} are the same but in another order: expected "
+            f"{listing(expected)}, got {listing(table.columns)}; reorder the columns"
+        )
+
+
 def within(table: Table, allows: Callable[[Array], Any], range_: str, what: str) -> Table:
     """
     Return a table without values outside a range: they are refused when read, or become NaN.
@@ -213,13 +250,9 @@ def beside(
             f"Found input variables with inconsistent numbers of samples: {table.n_rows} and "
             f"{other.n_rows} rows; pass one number per row"
         )
-    width = table.n_columns + other.n_columns
+    width, source = table.n_columns + other.n_columns, (table, other)
     return replace(
-        table,
-        n_columns=width,
-        columns=columns,
-        source=(table, other),
-        reader=_Beside(transform),
+        table, n_columns=width, columns=columns, source=source, reader=_Beside(transform)
     )
 
 
@@ -233,14 +266,7 @@ def filled(table: Table, value: float) -> Table:
     >>> filled(as_responses([1, 2]), 5.0).values().ravel()
     array([5., 5.])
     """
-    return replace(
-        table,
-        n_columns=1,
-        columns=None,
-        source=(table,),
-        reader=_Filled(1, value),
-        one_dimensional=True,
-    )
+    return Table(table.n_rows, 1, None, (table,), _Filled(1, value), one_dimensional=True)
 
 
 def no_columns(table: Table) -> Table:
