@@ -1,9 +1,9 @@
 """Reading a user's table or vector, wherever it is, one block or piece of rows at a time."""
 
 from publicmoments.data.asking import located
-from publicmoments.data.device_arrays import device_array, device_table, on_device, to_host
-from publicmoments.data.frame import Columns, Frame, Work
+from publicmoments.data.frame import Columns, Frame
 from publicmoments.data.labels import as_labels
+from publicmoments.data.memory import device_array, device_table, on_device, to_host
 from publicmoments.data.names import listing, refuse_duplicates
 from publicmoments.data.opening import by_name, open_frame
 from publicmoments.data.reading import as_responses, as_table
@@ -13,7 +13,6 @@ __all__ = [
     "Columns",
     "Frame",
     "Table",
-    "Work",
     "as_labels",
     "as_responses",
     "as_table",

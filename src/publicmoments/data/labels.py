@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -14,11 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.arrays import Array
-from publicmoments.data.device_arrays import on_device, to_host
 from publicmoments.data.frame import Columns
-from publicmoments.data.memory import NO_CLASS, is_frame, object_codes, plain_arrow
+from publicmoments.data.memory import (
+    NO_CLASS,
+    is_frame,
+    object_codes,
+    on_device,
+    plain_arrow,
+    to_host,
+)
 from publicmoments.data.names import library, require_cells
-from publicmoments.data.reading import elsewhere, refuse_unreadable
+from publicmoments.data.reading import elsewhere, refuse_unreadable, require_given
 from publicmoments.data.table import Table
 
 EXACT_INTEGERS = 2**53
@@ -66,11 +72,7 @@ def as_labels(y: Any, classes: Sequence[Any], what: str = "y") -> Table:
 
 def _as_labels(y: Any, classes: tuple[Any, ...], what: str, part: bool = False) -> Table:
     """Read labels; those of a part of a frame may be of another type than those of others."""
-    if y is None:
-        raise ValueError(
-            f"the fit requires y to be passed, but the target {what} is None; "
-            "pass one label per row"
-        )
+    require_given(y, what, "label")
     if isinstance(y, Columns):
         return elsewhere(y, partial(_as_labels, classes=classes, what=what, part=True), what)
     refuse_unreadable(y, what)
@@ -80,14 +82,8 @@ def _as_labels(y: Any, classes: tuple[Any, ...], what: str, part: bool = False) 
     name = getattr(y, "name", None)
     labels = _Labels(classes, what, part)
     labels.codes(column[:0])
-    return Table(
-        n_rows=n_rows,
-        n_columns=1,
-        columns=(name,) if isinstance(name, str) and name != "" else None,
-        source=column,
-        reader=labels,
-        one_dimensional=one_dimensional,
-    )
+    columns = (name,) if isinstance(name, str) and name != "" else None
+    return Table(n_rows, 1, columns, column, labels, one_dimensional)
 
 
 def _column(y: Any, what: str) -> tuple[Any, bool]:
@@ -147,9 +143,9 @@ class _Labels:
             positions = {label: float(code) for code, label in enumerate(self.classes)}
             codes = object_codes(labels.astype(object), positions)
         else:
-            codes = np.full(len(labels), NO_CLASS)
-            for code, label in enumerate(self._in_type(labels.dtype)):
-                codes[labels == label] = code
+            codes = _matched(
+                len(labels), (labels == label for label in self._in_type(labels.dtype))
+            )
         if labels.dtype.kind == "f":
             codes[np.isnan(labels)] = np.nan
         if missing is not None:
@@ -169,32 +165,20 @@ class _Labels:
             series = nw.from_native(plain_arrow(native), series_only=True)
         dtype = series.dtype
         if isinstance(dtype, nw.Categorical | nw.Enum):
-            return self._of_categories(series)
+            if not series.implementation.is_pandas():
+                return self._series(series.cast(nw.String))
+            # Categories of pandas have a type of their own, by which they are read.
+            categories = native.cat.categories.to_series()
+            of_category = self._series(nw.from_native(categories, series_only=True))
+            return np.asarray(np.append(of_category, np.nan)[native.cat.codes.to_numpy()])
         missing = series.is_null().to_numpy()
         if dtype == nw.String and all(map(_is_text, self.classes)):
-            return self._words(series, missing)
+            found = ((series == label).fill_null(False).to_numpy() for label in self.classes)
+            return np.where(missing, np.nan, _matched(len(series), found))
         if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
             nothing = False if dtype == nw.Boolean else 0
             return self._array(series.fill_null(nothing).to_numpy(), missing)
         return self._array(_objects(series.to_list()))
-
-    def _of_categories(self, series: nw.Series[Any]) -> Array:
-        """Positions of labels that are categories, which in pandas have a type of their own."""
-        if not series.implementation.is_pandas():
-            return self._series(series.cast(nw.String))
-        categories = series.to_native().cat
-        of_category = self._series(
-            nw.from_native(categories.categories.to_series(), series_only=True)
-        )
-        return np.asarray(np.append(of_category, np.nan)[categories.codes.to_numpy()])
-
-    def _words(self, series: nw.Series[Any], missing: NDArray[np.bool_]) -> Array:
-        """Positions of words."""
-        codes = np.full(len(series), NO_CLASS)
-        for code, label in enumerate(self.classes):
-            codes[(series == label).fill_null(False).to_numpy()] = code
-        codes[missing] = np.nan
-        return codes
 
     def _in_type(self, dtype: np.dtype[Any]) -> list[Any]:
         """The classes in the type of a column, in which they must be different."""
@@ -239,6 +223,14 @@ def _converted(label: Any, dtype: np.dtype[Any]) -> Any:
     limits = np.iinfo(dtype)
     whole = label == int(label) and limits.min <= label <= limits.max
     return dtype.type(int(label)) if whole else None
+
+
+def _matched(n_rows: int, found: Iterable[NDArray[np.bool_]]) -> Array:
+    """Positions of labels, given by class where it was found."""
+    codes = np.full(n_rows, NO_CLASS)
+    for code, here in enumerate(found):
+        codes[here] = code
+    return codes
 
 
 def _is_text(label: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Tables in memory: arrays and data frames, converted cell by cell.
+"""Tables in memory, or in that of a device: arrays and data frames, converted cell by cell.
 
 Blocks are converted by each library itself, and not by narwhals, which serves for labels. Its casts
 would refuse whole numbers beyond 2^53 in Arrow, in words that quote them, and a block of ten
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.arrays import Array
+from publicmoments.data.asking import needed
 from publicmoments.data.names import (
     arrow_type,
     library,
@@ -125,6 +126,53 @@ def plain_arrow(column: Any) -> Any:
         column = column.cast(column.type.value_type)
     plain = {"halffloat": pa.float32(), "string_view": pa.string()}.get(str(column.type))
     return column if plain is None else column.cast(plain)
+
+
+# Arrays on a device, or in any other library of the array API
+
+
+def on_device(data: Any) -> bool:
+    """Tell whether an array is none of NumPy's, and cannot be read as one in passing."""
+    module = library(data)
+    if module == "torch":
+        return str(data.device) != "cpu"
+    if module == "cupy":
+        return True
+    return module != "numpy" and module != "dask" and hasattr(data, "__array_namespace__")
+
+
+def device_table(array: Any, what: str) -> Table:
+    """Wrap an array of shape (n,) or (n, k), which stays where it is."""
+    needed("array_api_compat", "gpu")
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{what} must be a table (n, k) or a vector (n,), got shape {tuple(array.shape)}; "
+            f"reshape {what}"
+        )
+    vector = array.ndim == 1
+    table = array[:, None] if vector else array
+    return array_table(table, what, _host_block, one_dimensional=vector)
+
+
+def device_array(table: Table) -> Any:
+    """Return the array of a table that lives on a device, and None for other tables."""
+    return table.source if table.reader is _host_block else None
+
+
+def to_host(array: Any) -> NDArray[Any]:
+    """Copy an array to NumPy."""
+    if library(array) == "cupy":
+        return np.asarray(array.get())
+    if library(array) == "torch":
+        # Short floats that NumPy does not know.
+        short = str(array.dtype).endswith("bfloat16")
+        return np.asarray((array.double() if short else array).detach().cpu().numpy())
+    return np.from_dlpack(array)
+
+
+def _host_block(source: Any, start: int, stop: int, strict: bool) -> Array:
+    """Copy some rows to NumPy."""
+    return np.asarray(to_host(source[start:stop, :]), dtype=np.float64)
 
 
 # Cells that are Python objects: what each of them is, whatever stands beside it.

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.data.asking import located
-from publicmoments.data.device_arrays import device_table, on_device
 from publicmoments.data.frame import Columns
-from publicmoments.data.memory import array_table, frame_table, is_frame
+from publicmoments.data.memory import array_table, device_table, frame_table, is_frame, on_device
 from publicmoments.data.names import library, refuse_types, require_cells
 from publicmoments.data.table import Elsewhere, Table, read_elsewhere
 
@@ -79,11 +78,7 @@ def as_responses(y: Any, what: str = "y") -> Table:
     >>> responses.one_dimensional, responses.block(0, 2).shape
     (True, (2, 1))
     """
-    if y is None:
-        raise ValueError(
-            f"the fit requires y to be passed, but the target {what} is None; "
-            "pass one response per row"
-        )
+    require_given(y, what, "response")
     if isinstance(y, Columns):
         return _columns_table(y, as_responses, what)
     if on_device(y):
@@ -118,14 +113,17 @@ def elsewhere(columns: Columns, read: Callable[[Any], Table], what: str) -> Tabl
     frame, n_columns = columns.frame, len(columns.types)
     n_rows = located(lambda: frame.n_rows, frame)
     require_cells(n_rows, n_columns, what)
-    return Table(
-        n_rows=n_rows,
-        n_columns=n_columns,
-        columns=columns.names,
-        source=Elsewhere(columns, read),
-        reader=read_elsewhere,
-        one_dimensional=columns.one_dimensional,
-    )
+    source = Elsewhere(columns, read)
+    return Table(n_rows, n_columns, columns.names, source, read_elsewhere, columns.one_dimensional)
+
+
+def require_given(y: Any, what: str, one: str) -> None:
+    """Refuse to do without what a fit needs of each row."""
+    if y is None:
+        raise ValueError(
+            f"the fit requires y to be passed, but the target {what} is None; "
+            f"pass one {one} per row"
+        )
 
 
 def refuse_unreadable(data: Any, what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -229,7 +230,7 @@ def within(table: Table, allows: Callable[[Array], Any], range_: str, what: str)
     >>> counts.values().ravel()
     array([0., 2.])
     """
-    return replace(table, source=(table,), reader=_Within(allows, range_, what))
+    return replace(table, source=(table,), reader=partial(_read_within, allows, range_, what))
 
 
 def beside(
@@ -250,10 +251,8 @@ def beside(
             f"Found input variables with inconsistent numbers of samples: {table.n_rows} and "
             f"{other.n_rows} rows; pass one number per row"
         )
-    width, source = table.n_columns + other.n_columns, (table, other)
-    return replace(
-        table, n_columns=width, columns=columns, source=source, reader=_Beside(transform)
-    )
+    width, reader = table.n_columns + other.n_columns, partial(_read_beside, transform)
+    return replace(table, n_columns=width, columns=columns, source=(table, other), reader=reader)
 
 
 def filled(table: Table, value: float) -> Table:
@@ -266,7 +265,7 @@ def filled(table: Table, value: float) -> Table:
     >>> filled(as_responses([1, 2]), 5.0).values().ravel()
     array([5., 5.])
     """
-    return Table(table.n_rows, 1, None, (table,), _Filled(1, value), one_dimensional=True)
+    return Table(table.n_rows, 1, None, (table,), partial(_read_nothing, 1, value), True)
 
 
 def no_columns(table: Table) -> Table:
@@ -279,50 +278,43 @@ def no_columns(table: Table) -> Table:
     >>> no_columns(as_responses([1, 2])).values().shape
     (2, 0)
     """
-    return replace(table, n_columns=0, columns=None, source=(table,), reader=_Filled(0, 0.0))
+    return replace(
+        table, n_columns=0, columns=None, source=(table,), reader=partial(_read_nothing, 0, 0.0)
+    )
 
 
-# Readers are records, not closures: they are sent to wherever the rows are.
+# Readers are functions and their first arguments, no closures: they are sent to wherever rows are.
 
 
-@dataclass(frozen=True)
-class _Within:
+def _read_within(
+    allows: Callable[[Array], Any],
+    range_: str,
+    what: str,
+    source: Tables,
+    start: int,
+    stop: int,
+    strict: bool,
+) -> Array:
     """Read a table and check its values."""
-
-    allows: Callable[[Array], Any]
-    range: str
-    what: str
-
-    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
-        """Read rows."""
-        values = source[0].read(start, stop, strict=strict)
-        within = np.asarray(self.allows(values) | ~np.isfinite(values))
-        if within.all():
-            return values
-        if strict:
-            raise ValueError(f"{self.what} must hold {self.range} only; drop or mend other rows")
-        return np.where(within, values, np.nan)
+    values = source[0].read(start, stop, strict=strict)
+    good = np.asarray(allows(values) | ~np.isfinite(values))
+    if good.all():
+        return values
+    if strict:
+        raise ValueError(f"{what} must hold {range_} only; drop or mend other rows")
+    return np.where(good, values, np.nan)
 
 
-@dataclass(frozen=True)
-class _Beside:
+def _read_beside(
+    transform: Callable[[Array], Array], source: Tables, start: int, stop: int, strict: bool
+) -> Array:
     """Read two tables side by side, the right one transformed."""
-
-    transform: Callable[[Array], Array]
-
-    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
-        """Read rows."""
-        left, right = (table.read(start, stop, strict=strict) for table in source)
-        return np.concatenate([left, self.transform(right)], axis=1)
+    left, right = (table.read(start, stop, strict=strict) for table in source)
+    return np.concatenate([left, transform(right)], axis=1)
 
 
-@dataclass(frozen=True)
-class _Filled:
-    """Columns of one value."""
-
-    n_columns: int
-    value: float
-
-    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
-        """Read rows."""
-        return np.full((stop - start, self.n_columns), self.value)
+def _read_nothing(
+    n_columns: int, value: float, source: Tables, start: int, stop: int, strict: bool
+) -> Array:
+    """Return columns of one value."""
+    return np.full((stop - start, n_columns), value)
