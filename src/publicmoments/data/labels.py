@@ -161,23 +161,28 @@ class _Labels:
                 self._refuse_large(native.dtype)
             return self._array(native.to_numpy())
         if series.implementation.is_pyarrow():
-            # A dictionary may hold any type, which narwhals does not tell.
-            series = nw.from_native(plain_arrow(native), series_only=True)
+            # Narwhals does not tell what a dictionary holds, and Arrow does not compare views.
+            plain = plain_arrow(native)
+            plain = plain.cast("string") if str(plain.type) == "string_view" else plain
+            series = nw.from_native(plain, series_only=True)
         dtype = series.dtype
         if isinstance(dtype, nw.Categorical | nw.Enum):
             if not series.implementation.is_pandas():
                 return self._series(series.cast(nw.String))
             # Categories of pandas have a type of their own, by which they are read.
-            categories = native.cat.categories.to_series()
-            of_category = self._series(nw.from_native(categories, series_only=True))
-            return np.asarray(np.append(of_category, np.nan)[native.cat.codes.to_numpy()])
-        missing = series.is_null().to_numpy()
+            of_category = np.append(self._array(native.cat.categories.to_numpy()), np.nan)
+            return np.asarray(of_category[native.cat.codes.to_numpy()])
+        missing = series.is_null().to_numpy() if series.null_count() else None
         if dtype == nw.String and all(map(_is_text, self.classes)):
-            found = ((series == label).fill_null(False).to_numpy() for label in self.classes)
-            return np.where(missing, np.nan, _matched(len(series), found))
+            found = (series == label for label in self.classes)
+            if missing is not None:
+                found = (here.fill_null(False) for here in found)
+            codes = _matched(len(series), (here.to_numpy() for here in found))
+            return codes if missing is None else np.where(missing, np.nan, codes)
         if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
-            nothing = False if dtype == nw.Boolean else 0
-            return self._array(series.fill_null(nothing).to_numpy(), missing)
+            if missing is not None:
+                series = series.fill_null(False if dtype == nw.Boolean else 0)
+            return self._array(series.to_numpy(), missing)
         return self._array(_objects(series.to_list()))
 
     def _in_type(self, dtype: np.dtype[Any]) -> list[Any]:

@@ -114,18 +114,21 @@ def _arrow_block(data: Any, start: int, stop: int, strict: bool) -> Array:
     block = np.empty(part.shape, order="F")
     for index, column in enumerate(part.columns):
         # Unsafe only in the sense that integers beyond 2^53 are rounded, as they are everywhere.
-        block[:, index] = plain_arrow(column).cast(pa.float64(), safe=False)
+        floats = plain_arrow(column).cast(pa.float64(), safe=False)
+        chunked = isinstance(floats, pa.ChunkedArray)
+        block[:, index] = floats.to_numpy() if chunked else floats.to_numpy(False)
     return block
 
 
 def plain_arrow(column: Any) -> Any:
-    """Return an Arrow column in a type that can be compared and converted: most of them can."""
+    """Return an Arrow column without the types that Arrow itself hardly computes with."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    plain = {"halffloat": pa.float32(), "string_view": pa.string()}.get(str(column.type))
-    return column if plain is None else column.cast(plain)
+    if pa.types.is_float16(column.type):
+        return column.cast(pa.float32())
+    return column
 
 
 # Arrays on a device, or in any other library of the array API
