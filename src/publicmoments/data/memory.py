@@ -152,6 +152,9 @@ def device_table(array: Any, what: str) -> Table:
             f"{what} must be a table (n, k) or a vector (n,), got shape {tuple(array.shape)}; "
             f"reshape {what}"
         )
+    if 0 in array.shape:
+        shape = tuple(array.shape)
+        raise ValueError(f"{what} must have rows and columns, got shape {shape}; pass both")
     vector = array.ndim == 1
     table = array[:, None] if vector else array
     return array_table(table, what, _host_block, one_dimensional=vector)
