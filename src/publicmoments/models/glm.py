@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from publicmoments.public import PublicMoments
 from publicmoments.public.arguments import thinned
 
 
+@dataclass(eq=False, repr=False)
 class GLMEstimator(PrivateModel):
     """Base of the generalised linear models, which read their own responses and call ``_fit``."""
 
@@ -33,32 +35,44 @@ class GLMEstimator(PrivateModel):
         responses: Table,
         privacy: Budget,
         *,
-        target: str = "",
+        target: str,
         classes: tuple[Any, ...] | None = None,
-        basis: Array | None = None,
         public_offset: Any = None,
         typical: float = 0.0,
-    ) -> Array:
+        **told: Any,
+    ) -> None:
         """
-        Fit and store all but the coefficients, which are returned, of shape (p, k).
+        Fit and keep the record.
 
-        Covariances are stored for ``coefficients @ basis``, with one column for each class.
+        Parameters
+        ----------
+        family : Family
+            Of the responses.
+        features, responses : Table
+            Private rows; a second column of the responses is an offset.
+        privacy : Budget
+            Total budget.
+        target : str
+            Name of the response.
+        classes : tuple, optional
+            Labels that the codes of the responses stand for.
+        public_offset : array-like, optional
+            Offsets of the public rows.
+        typical : float
+            What has been taken off all offsets.
+        told
+            How coefficients are told; see `PrivateModel._record`.
         """
         public = matched_moments(self.public, features, 1)
         scale = _response_scale(public, family)
-        known = _public_responses(public, family, classes, scale)
+        answers = _public_responses(public, family, classes, scale)
+        offsets = _public_offsets(public, public_offset, typical, scale)
+        known = Known(public, scale, answers, offsets)
+        offset = responses.n_columns > 1
         found = self._solve(
-            family,
-            features,
-            responses,
-            Known(public, scale, known, _public_offsets(public, public_offset, typical, scale)),
-            privacy,
-            target=target,
-            offset=responses.n_columns > 1,
+            family, features, responses, known, privacy, target=target, offset=offset
         )
-        k = family.n_predictors
-        self._keep_errors(found, scale, np.eye(k) if basis is None else basis)
-        return self._raw_coef(found, scale)
+        self.fit_ = self._record(found, known, response=target, level=typical, **told)
 
 
 def _response_scale(public: PublicMoments, family: Family) -> float:

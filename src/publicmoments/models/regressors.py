@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,20 +12,18 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_log_loss_score, d2_tweedie_score
 
-from publicmoments.arrays import Array, RandomState
+from publicmoments.arrays import Array
 from publicmoments.checks import positive
-from publicmoments.data import as_table, beside, filled, within
+from publicmoments.data import Table, as_table, beside, filled, within
 from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, checked_family
 from publicmoments.models.glm import GLMEstimator
 from publicmoments.models.shell import one_response, response_name
-from publicmoments.privacy.budgets import Budget
-from publicmoments.privacy.ledger import LedgerLike
-from publicmoments.public import PublicMoments
 
 TWEEDIE: dict[type[Family], int] = {Gaussian: 0, Poisson: 1, Gamma: 2}
 """Powers of the deviances that scikit-learn scores with."""
 
 
+@dataclass(eq=False, repr=False)
 class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
     """
     Differentially private generalised linear model, guided by public moments.
@@ -83,38 +84,12 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(
-        self,
-        family: Family,
-        alpha: float | Literal["auto"] = 0.0,
-        *,
-        l1_ratio: float = 0.0,
-        fit_intercept: bool = True,
-        typical_offset: float = 0.0,
-        public_offset: ArrayLike | None = None,
-        privacy: Budget | None = None,
-        public: PublicMoments | None = None,
-        random_state: RandomState = None,
-        passes: int | Literal["auto"] = "auto",
-        anchor: bool = True,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-        ledger: LedgerLike = None,
-        dataset: str | None = None,
-    ) -> None:
-        self.family = family
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.typical_offset = typical_offset
-        self.public_offset = public_offset
-        self.privacy = privacy
-        self.public = public
-        self.random_state = random_state
-        self.passes = passes
-        self.anchor = anchor
-        self.on_invalid = on_invalid
-        self.ledger = ledger
-        self.dataset = dataset
+    family: Family
+    alpha: float | Literal["auto"] = 0.0
+    _: KW_ONLY
+    l1_ratio: float = 0.0
+    typical_offset: float = 0.0
+    public_offset: ArrayLike | None = None
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn whether responses must be positive."""
@@ -143,30 +118,36 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         GLM
             Itself.
         """
+        typical = _finite("typical_offset", self.typical_offset)
+        return self._fit_shifted(X, y, offset, _OFFSETS, typical, self.public_offset)
+
+    def _fit_shifted(
+        self, X: Any, y: Any, given: Any, shift: _Shift, typical: float, public_offset: Any
+    ) -> Self:
+        """Fit responses whose predictors are shifted by what is given, less what is typical."""
         privacy = self._checked_parameters()
         family = checked_family(self.family)
         if family.n_predictors != 1:
             raise ValueError("family must have one predictor; use LogisticRegression for classes")
-        typical = _finite("typical_offset", self.typical_offset)
-        self._check_typical("typical_offset", typical == 0.0)
-        X, y, offset = self._by_name(X, y=y, offset=offset)
+        usual = typical == shift.neutral
+        self._check_typical(f"typical_{shift.name}", usual)
+        X, y, given = self._by_name(X, y=y, **{shift.name: given})
         target = response_name(y)
         responses = within(one_response(y), family.allows, family.range, "y")
-        if offset is not None or typical != 0.0:
-            given = offset is not None
-            shift = one_response(offset, "offset") if given else filled(responses, 0.0)
-            responses = beside(responses, shift, lambda values: values - typical, ("y", "offset"))
-        solution = self._fit(
+        level = float(shift.offset(np.asarray(typical)))
+        if given is not None or not usual:
+            column = shift.column(given, responses)
+            offsets = partial(_less, shift.offset, level)
+            responses = beside(responses, column, offsets, ("y", shift.name))
+        self._fit(
             family,
             as_table(X, "X"),
             responses,
             privacy,
             target=target,
-            public_offset=self.public_offset,
-            typical=typical,
+            public_offset=public_offset,
+            typical=level,
         )
-        coef, intercept = self._split(solution)
-        self.coef_, self.intercept_ = coef[0], float(intercept[0]) - typical
         return self
 
     def predict(self, X: ArrayLike, offset: ArrayLike | None = None) -> Array:
@@ -209,7 +190,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows, 2)
             Lower and upper ends: those of the linear predictor, turned into mean responses.
         """
-        ends = self._predictor_interval(self._feature_values(X), level)
+        ends = self.fit_.predictor_interval(self._feature_values(X), level)
         if offset is not None:
             ends = ends + np.asarray(offset, dtype=np.float64)[:, None]
         # A family may have means that fall with the predictor.
@@ -243,7 +224,8 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
 
 
-class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class PoissonRegressor(GLM):
     """
     Differentially private Poisson regression with a logarithmic link.
 
@@ -300,42 +282,11 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(
-        self,
-        alpha: float | Literal["auto"] = 0.0,
-        *,
-        l1_ratio: float = 0.0,
-        fit_intercept: bool = True,
-        typical_exposure: float = 1.0,
-        public_exposure: ArrayLike | None = None,
-        privacy: Budget | None = None,
-        public: PublicMoments | None = None,
-        random_state: RandomState = None,
-        passes: int | Literal["auto"] = "auto",
-        anchor: bool = True,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-        ledger: LedgerLike = None,
-        dataset: str | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.typical_exposure = typical_exposure
-        self.public_exposure = public_exposure
-        self.privacy = privacy
-        self.public = public
-        self.random_state = random_state
-        self.passes = passes
-        self.anchor = anchor
-        self.on_invalid = on_invalid
-        self.ledger = ledger
-        self.dataset = dataset
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that counts are not negative."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = True
-        return tags
+    family: Family = field(default=Poisson(), init=False)
+    typical_offset: float = field(default=0.0, init=False)
+    public_offset: ArrayLike | None = field(default=None, init=False)
+    typical_exposure: float = field(default=1.0, kw_only=True)
+    public_exposure: ArrayLike | None = field(default=None, kw_only=True)
 
     def fit(self, X: Any, y: Any, exposure: Any = None) -> Self:
         """
@@ -356,43 +307,12 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         PoissonRegressor
             Itself.
         """
-        privacy = self._checked_parameters()
         typical = positive("typical_exposure", self.typical_exposure)
-        self._check_typical("typical_exposure", typical == 1.0)
-        family = Poisson()
-        X, y, exposure = self._by_name(X, y=y, exposure=exposure)
-        target = response_name(y)
-        responses = within(one_response(y), family.allows, family.range, "y")
-        if exposure is not None or typical != 1.0:
-            given = exposure is not None
-            lasted = within(
-                one_response(exposure, "exposure") if given else filled(responses, 1.0),
-                lambda values: np.isfinite(values) & (values > 0.0),
-                "positive numbers",
-                "exposure",
-            )
-            shift = float(np.log(typical))
-            responses = beside(
-                responses, lasted, lambda values: np.log(values) - shift, ("y", "exposure")
-            )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            offsets = (
-                None
-                if self.public_exposure is None
-                else np.log(np.asarray(self.public_exposure, dtype=np.float64))
-            )
-        solution = self._fit(
-            family,
-            as_table(X, "X"),
-            responses,
-            privacy,
-            target=target,
-            public_offset=offsets,
-            typical=float(np.log(typical)),
-        )
-        coef, intercept = self._split(solution)
-        self.coef_, self.intercept_ = coef[0], float(intercept[0]) - float(np.log(typical))
-        return self
+        offsets = self.public_exposure
+        if offsets is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                offsets = np.log(np.asarray(offsets, dtype=np.float64))
+        return self._fit_shifted(X, y, exposure, _EXPOSURES, typical, offsets)
 
     def predict(self, X: ArrayLike, exposure: ArrayLike | None = None) -> Array:
         """
@@ -432,28 +352,45 @@ class PoissonRegressor(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows, 2)
             Lower and upper ends: those of the linear predictor, turned into mean responses.
         """
-        rates = np.exp(self._predictor_interval(self._feature_values(X), level))
+        rates = np.exp(self.fit_.predictor_interval(self._feature_values(X), level))
         return np.asarray(rates if exposure is None else rates * np.asarray(exposure)[:, None])
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """
-        Share of the Poisson deviance that is explained; not private in the data passed to it.
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Features.
-        y : array of shape (n_rows,)
-            Counts.
-        sample_weight : array of shape (n_rows,), optional
-            Weights.
+@dataclass(frozen=True)
+class _Shift:
+    """How users state what is added to the linear predictor of a row."""
 
-        Returns
-        -------
-        float
-        """
-        predicted = self.predict(X)
-        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
+    name: str
+    neutral: float
+    offset: Callable[[Array], Array]
+    allows: Callable[[Array], Any] | None = None
+
+    def column(self, given: Any, responses: Table) -> Table:
+        """Return what was given as a column, or what leaves predictors as they are."""
+        column = (
+            filled(responses, self.neutral) if given is None else one_response(given, self.name)
+        )
+        if self.name == "offset":
+            return column
+        return within(column, _is_duration, "positive numbers", self.name)
+
+
+def _is_duration(values: Array) -> Any:
+    """Whether values can be exposures."""
+    return np.isfinite(values) & (values > 0.0)
+
+
+def _itself(values: Array) -> Array:
+    """Return offsets as they are."""
+    return values
+
+
+def _less(offset: Callable[[Array], Array], level: float, values: Array) -> Array:
+    """Offsets about a level."""
+    return offset(values) - level
+
+
+_OFFSETS, _EXPOSURES = _Shift("offset", 0.0, _itself), _Shift("exposure", 1.0, np.log, _is_duration)
 
 
 def _finite(name: str, value: object) -> float:
