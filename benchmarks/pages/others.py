@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from matplotlib.figure import Figure
 
 from .page import Page, Tables
@@ -42,7 +44,7 @@ def _constants_body(tables: Tables) -> list[str]:
     ]
 
 
-def _named(rows: list[Row], chosen) -> str:
+def _named(rows: list[Row], chosen: Callable[[Row], bool]) -> str:
     """Names of some constants."""
     names = [f"`{row['constant']}`" for row in rows if chosen(row)]
     return ", ".join(names) or "none"
@@ -143,8 +145,10 @@ def _audited(tables: Tables) -> list[tuple[Table, str, str]]:
     return [(one, *one.comments[1:3]) for one in found]
 
 
-def _audit_picture(tables: Tables) -> Figure:
+def _audit_picture(tables: Tables) -> Figure | None:
     """Budgets as claimed, as worth and as shown by attacks."""
+    if "audit-game" not in tables:
+        return None
     series = {"claimed": "claimed mu", "reached by exact sums": "reached mu", "shown": "shown mu"}
     rows = tables["audit-game"].rows
     values = {

@@ -33,9 +33,9 @@ class Page:
     lead : str
         What was measured.
     tables : tuple of str
-        Stems of its CSV files; the first must be there.
+        Stems of its CSV files.
     picture : callable
-        Draws it.
+        Draws it, if there is what it shows.
     caption : str
         How the picture is to be read.
     body : callable
@@ -46,7 +46,7 @@ class Page:
     title: str
     lead: str
     tables: tuple[str, ...]
-    picture: Callable[[Tables], Figure]
+    picture: Callable[[Tables], Figure | None]
     caption: str
     body: Callable[[Tables], list[str]]
 
@@ -57,22 +57,23 @@ def table_path(folder: Path, name: str) -> Path:
 
 
 def render(page: Page, folder: Path) -> Path | None:
-    """Write a page and its picture from its tables; None where these are missing."""
+    """Write a page and its picture from the tables that are there; None where there are none."""
     places = {name: table_path(folder, name) for name in page.tables}
     tables = {name: read(path) for name, path in places.items() if path.is_file()}
-    if page.tables[0] not in tables:
+    if not tables:
         return None
-    image = f"images/{page.name}.png"
-    save(page.picture(tables), folder / image)
+    shown, image = [], f"images/{page.name}.png"
+    if (canvas := page.picture(tables)) is not None:
+        save(canvas, folder / image)
+        shown = [f"![{page.title}]({image})", f"*{page.caption}*"]
     links = ", ".join(f"[{name}.csv](results/{name}.csv)" for name in tables)
+    ending = f"`{COMMAND} {page.name}` writes this page from them."
     parts = [
         f"# {page.title}",
         page.lead,
-        f"![{page.title}]({image})",
-        f"*{page.caption}*",
+        *shown,
         *page.body(tables),
-        f"## All figures\n\n{links}. {made(tables)} `{COMMAND} {page.name}` writes this page from "
-        "them.",
+        f"## All figures\n\n{links}. {made(tables)} {ending}",
     ]
     path = folder / f"{page.name}.md"
     write_text(path, "\n\n".join(part.strip() for part in parts) + "\n")
