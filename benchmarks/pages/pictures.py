@@ -11,6 +11,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 Rows = dict[str, float]
 
@@ -18,7 +19,7 @@ STYLE = {"font.size": 8.5, "axes.titlesize": 9, "axes.axisbelow": True}
 LIMIT = "at most"
 """A series of this name is drawn as strokes: limits, not figures."""
 
-PALETTE = ("#1f77b4", "#d62728", "#7f7f7f", "#9467bd")
+PALETTE = ("#1f77b4", "#ff7f0e", "#222222")
 DPI = 110
 
 
@@ -74,7 +75,7 @@ def marks(
         for axis, panel in zip(axes, panels, strict=True):
             _draw(axis, panel, rows, shades)
             if log:
-                axis.set_xscale("log")
+                _logarithmic(axis)
             if line is not None:
                 axis.axvline(line, color="black", linewidth=0.8)
             if band is not None:
@@ -98,8 +99,19 @@ def _draw(axis: Axes, panel: Panel, rows: list[str], shades: bool) -> None:
         shown = {row: value for row, value in values.items() if math.isfinite(value)}
         places = [rows.index(row) for row in shown]
         colour = "#cc3311" if name == LIMIT else blues[k] if shades else PALETTE[k]
-        marker, size = ("|", 11.0) if name == LIMIT else ("o", 4.5)
+        # Earlier marks are larger, so that those at the same place are seen as rings.
+        growth = 0.0 if shades else 1.8 * (count - 1 - k)
+        marker, size = ("|", 11.0) if name == LIMIT else ("o", 4.5 + growth)
         axis.plot(list(shown.values()), places, marker, color=colour, markersize=size, label=name)
+
+
+def _logarithmic(axis: Axes) -> None:
+    """A logarithmic axis with plain numbers; those between powers of ten only where it is short."""
+    axis.set_xscale("log")
+    low, high = axis.get_xlim()
+    plain = FuncFormatter(lambda value, _: f"{value:g}")
+    axis.xaxis.set_major_formatter(plain)
+    axis.xaxis.set_minor_formatter(plain if high < 10.0 * low else NullFormatter())
 
 
 def save(canvas: Figure, path: Path) -> None:
