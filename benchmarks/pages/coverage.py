@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from .page import Page, Tables
-from .pictures import Panel, marks
+from .pictures import GOOD, Panel, marks
 from .tables import Table, limits_text, markdown
 
 GOAL = (93.0, 98.0)
@@ -32,7 +32,7 @@ def _simulated_picture(tables: Tables) -> Figure:
     titles = {"coverage": "coverage, %", "width": "width over that of non-private intervals"}
     panels = [Panel(titles[measure], series) for measure, series in shown.items()]
     canvas = marks(panels, "all draws and coefficients together", log=False, shades=True)
-    canvas.axes[0].axvspan(*GOAL, color="#2ca02c", alpha=0.12, linewidth=0)
+    canvas.axes[0].axvspan(*GOAL, color=GOOD, alpha=0.12, linewidth=0)
     return canvas
 
 
@@ -107,7 +107,7 @@ def _wild_body(tables: Tables) -> list[str]:
     lines = []
     for kind in KINDS:
         means, leasts = ([row[f"{kind}: {part}"] for row in rows] for part in ("mean", "least"))
-        worst = min(rows, key=lambda row, kind=kind: _percent(row[f"{kind}: least"]))
+        worst = rows[leasts.index(min(leasts, key=_percent))]
         spread = f"{min(means, key=_percent)} to {max(means, key=_percent)}"
         lines.append([kind, spread, f"{min(leasts, key=_percent)} ({worst['table']})"])
     heads = ("intervals", "mean coverage, over tables", "worst coefficient of all")

@@ -142,7 +142,7 @@ AUDITED = (
 def _audited(tables: Tables) -> list[tuple[Table, str, str]]:
     """Tables of the sections that were run, with their titles and summaries."""
     found = [tables[f"audit-{name}"] for name in AUDITED if f"audit-{name}" in tables]
-    return [(one, *one.comments[1:3]) for one in found]
+    return [(one, one.comments[1], one.comments[2]) for one in found]
 
 
 def _audit_picture(tables: Tables) -> Figure | None:

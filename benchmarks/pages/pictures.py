@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -15,11 +16,12 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 Rows = dict[str, float]
 
-STYLE = {"font.size": 8.5, "axes.titlesize": 9, "axes.axisbelow": True}
+STYLE: dict[str, Any] = {"font.size": 8.5, "axes.titlesize": 9, "axes.axisbelow": True}
 LIMIT = "at most"
 """A series of this name is drawn as strokes: limits, not figures."""
 
 PALETTE = ("#1f77b4", "#ff7f0e", "#222222")
+GOOD = "#2ca02c"
 DPI = 110
 
 
@@ -76,11 +78,7 @@ def marks(
             _draw(axis, panel, rows, shades)
             if log:
                 _logarithmic(axis)
-            if line is not None:
-                axis.axvline(line, color="black", linewidth=0.8)
-            if band is not None:
-                axis.axvspan(*band, color="#2ca02c", alpha=0.12, linewidth=0)
-            axis.grid(axis="both", alpha=0.3, linewidth=0.5)
+            _orientation(axis, line, band)
         axes[0].set_yticks(range(len(rows)), rows)
         axes[0].set_ylim(len(rows) - 0.4, -0.6)
         canvas.supxlabel(label, fontsize=8.5)
@@ -103,6 +101,15 @@ def _draw(axis: Axes, panel: Panel, rows: list[str], shades: bool) -> None:
         growth = 0.0 if shades else 1.8 * (count - 1 - k)
         marker, size = ("|", 11.0) if name == LIMIT else ("o", 4.5 + growth)
         axis.plot(list(shown.values()), places, marker, color=colour, markersize=size, label=name)
+
+
+def _orientation(axis: Axes, line: float | None, band: tuple[float, float] | None) -> None:
+    """Grid, line and band."""
+    if line is not None:
+        axis.axvline(line, color="black", linewidth=0.8)
+    if band is not None:
+        axis.axvspan(*band, color=GOOD, alpha=0.12, linewidth=0)
+    axis.grid(axis="both", alpha=0.3, linewidth=0.5)
 
 
 def _logarithmic(axis: Axes) -> None:

@@ -14,7 +14,7 @@ Row = dict[str, str]
 
 LIMIT_COLUMNS = ("limit", "holds", "cell", "figure", "at most")
 MOST_SHOWN = 3
-"""Misses of one limit that a page names."""
+"""Misses of one limit that a page names, and limits that hold."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ class Table:
         return found
 
 
-def table(made: str | Sequence[str], columns: Sequence[str], cells: Iterable[Sequence]) -> Table:
+def table(
+    made: str | Sequence[str], columns: Sequence[str], cells: Iterable[Iterable[object]]
+) -> Table:
     """A table from lines of cells of any type."""
     comments = (made,) if isinstance(made, str) else tuple(made)
     rows = [dict(zip(columns, map(str, line), strict=True)) for line in cells]
@@ -128,7 +130,8 @@ def limits_text(limits: Table) -> str:
     held = [what for what in limits.values("limit") if _holds(limits, what)]
     lines = [_missed_line(limits.where(limit=what)) for what in missed]
     if held:
-        lines.append(f"- Held: {'; '.join(held)}.")
+        few = len(held) <= MOST_SHOWN
+        lines.append(f"- Held: {'; '.join(held) if few else f'{len(held)} others, in the CSV'}.")
     return "\n".join(lines)
 
 

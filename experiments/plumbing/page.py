@@ -28,18 +28,15 @@ it does not show. Verdicts are computed from the numbers; none is written by han
 - **Budgets.** The paper's mu is that of each statistic. Here *every* method of a comparison has the
   same total, sqrt(2) mu.
 - **Errors** are distances from the true coefficients in simulations, and from the non-private fit
-  of the same rows on real data, whose own error is then 0 by definition.
+  of the same rows on real data.
 - **Oracles**, DP-RR and DP-LR, take their radii from the private rows, as in the paper, and are
-  not private. DP-PMTRR, DP-PMTLR and "ours, matrix only" know public second moments and, of linear
-  responses, the scale; "public only" and "ours, public responses" need public responses too.
-- **Twice judged.** By the mean and standard deviation over the repeats, as published, and by the
-  median and the middle four fifths: the inverse of a noisy matrix has no finite mean, and where
-  runs diverge their mean says how the worst of them went. A trend is forgiven steps of
-  {TOLERANCE:.0%} against it.
-- **Chosen here** is what the paper leaves open, above all mean and covariance of simulated rows:
-  [figures.csv](results/figures.csv) has what it states and what we chose, figure by figure. The
-  library's own estimators run in every third repeat of some figures; findings compare all methods
-  on those.
+  not private. "Public only" and "ours, public responses" need public responses, others do not.
+- **Twice judged.** By mean and standard deviation over the repeats, as published, and by median and
+  middle four fifths: where runs diverge, a mean says how the worst of them went. A trend is
+  forgiven steps of {TOLERANCE:.0%} against it.
+- **Chosen here** is what the paper leaves open, above all the covariance of simulated rows:
+  [figures.csv](results/figures.csv). The library's own estimators run in every third repeat of some
+  figures; findings compare all methods on those.
 """
 
 
