@@ -195,7 +195,7 @@ AUDIT = Page(
     "audit",
     "Audit",
     "What was tried against the library's own claims by `make audit`. An audit can refute a claim "
-    "and never prove one: the proofs are in the docstrings of `publicmoments.release` and "
+    "and never prove one: the proofs are in the docstrings of `publicmoments.session.door` and "
     "`publicmoments.privacy`, and `SECURITY.md` says what they do not cover.",
     tuple(f"audit-{name}" for name in AUDITED),
     _audit_picture,
