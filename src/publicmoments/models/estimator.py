@@ -42,17 +42,14 @@ from publicmoments.families import Family
 from publicmoments.families.factors import Ones, ScaledResponse, Slope
 from publicmoments.models.penalty import penalised
 from publicmoments.public import PublicDesign
-from publicmoments.session import (
-    CoarseTotalRecipe,
+from publicmoments.rows.counted import CountRecipe
+from publicmoments.rows.recipe import CoarseTotalRecipe, GramRecipe, TotalRecipe
+from publicmoments.session.door import Release, Session
+from publicmoments.session.queries import (
     CountQuery,
-    CountRecipe,
     Demand,
     GramQuery,
-    GramRecipe,
-    Release,
-    Session,
     SumQuery,
-    TotalRecipe,
     count_demand,
     gram_demand,
     share_of,

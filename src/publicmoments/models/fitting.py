@@ -23,7 +23,7 @@ from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.card import BoundedPass, Card
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicDesign, PublicMoments
-from publicmoments.session import Session
+from publicmoments.session.door import Session
 from publicmoments.threads import single_threaded
 
 

@@ -30,7 +30,8 @@ from publicmoments.privacy.card import Card
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
 from publicmoments.public.suspicion import refuse_private_as_public, warn_of_identifiers
-from publicmoments.session import Demand, PrivateRows, Session, open_session, private_rows
+from publicmoments.session.door import PrivateRows, Session, open_session, private_rows
+from publicmoments.session.queries import Demand
 
 LONGEST_NAME = 200
 """Characters of names that are worth a place in the ledger."""

@@ -27,14 +27,9 @@ from publicmoments.release.moment_card import STATISTIC, moment_card
 from publicmoments.release.readings import MomentRelease
 from publicmoments.release.second_moment import Coordinates
 from publicmoments.release.weights import RowLengths, RowWeights, choose_weights
-from publicmoments.session import (
-    GramQuery,
-    GramRecipe,
-    everything,
-    gram_demand,
-    open_session,
-    private_rows,
-)
+from publicmoments.rows.recipe import GramRecipe
+from publicmoments.session.door import open_session, private_rows
+from publicmoments.session.queries import GramQuery, everything, gram_demand
 
 
 def release_moments(

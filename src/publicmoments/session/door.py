@@ -16,7 +16,8 @@ import numpy as np
 
 from publicmoments.arrays import Array, RandomState
 from publicmoments.data import Table
-from publicmoments.engines import KeptBlock, exact_sum
+from publicmoments.engines.dispatch import exact_sum
+from publicmoments.engines.host import KeptBlock
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP, Budget
 from publicmoments.privacy.claim import Claim, Spendable, claim, spendable
@@ -24,7 +25,9 @@ from publicmoments.privacy.laws import Law, NoiseLaw
 from publicmoments.privacy.ledger import LedgerLike, open_account
 from publicmoments.privacy.noise import NoiseSource, SeededNoise, SystemNoise, UnprotectedNoise
 from publicmoments.privacy.unit import ONE_ROW, PrivacyUnit
-from publicmoments.rows import PrivateRows, scaled_down, whitened_rows
+from publicmoments.rows.grid import scaled_down
+from publicmoments.rows.kernel import whitened_rows
+from publicmoments.rows.private_rows import PrivateRows as PrivateRows
 from publicmoments.session.queries import Cost, Demand, Integers, Query, laws_of
 
 
