@@ -61,7 +61,7 @@ CONSTANTS = (
     ),
     Constant("evidence.look", "LOOK_NOISE", np.inf, "the look's radius does not grow"),
     Constant("evidence.look", "NOISE_MARGIN", 0.0, "no floor under second moments by noise"),
-    Constant("evidence.chance", "MARGIN", 0.0, "all beyond the expected counts as disagreement"),
+    Constant("evidence.numerics", "MARGIN", 0.0, "all beyond the expected counts as disagreement"),
     Constant("evidence.responses", "SIGNIFICANT", 1.0, "cells believed from one standard error on"),
     Constant("evidence.responses", "RAREST", 0.0, "classes may be as rare as noise has them"),
     Constant("evidence.standins", "LEAST_CURVATURE", 1e-6, "no floor under curvatures"),

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import erfcx, ndtri
 
 from publicmoments.arrays import Array
-from publicmoments.evidence.chance import beyond_chance
+from publicmoments.evidence.numerics import beyond_chance
 
 FIRST_OCTAVE, OCTAVES = -14, 21
 """Cells are octaves of the size of an influence, from 2^-14 of its size at the start to 2^6."""

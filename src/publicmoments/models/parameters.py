@@ -46,6 +46,13 @@ def check_seed(random_state: object) -> None:
         )
 
 
+def ignores_invalid(on_invalid: object) -> bool:
+    """Whether rows with cells of no use count as zeros; they are refused otherwise."""
+    if on_invalid not in ("raise", "ignore"):
+        raise ValueError(f'on_invalid must be "raise" or "ignore", got on_invalid={on_invalid!r}')
+    return on_invalid == "ignore"
+
+
 def checked_bound(name: str, value: float | None) -> float | None:
     """Return a bound within what the integer grid can express, or None for a choice to be made."""
     if value is None:

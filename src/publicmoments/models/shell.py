@@ -24,7 +24,7 @@ from publicmoments.data import (
     by_name,
     match_columns,
 )
-from publicmoments.models.parameters import check_seed, checked_budget
+from publicmoments.models.parameters import check_seed, checked_budget, ignores_invalid
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.card import Card
 from publicmoments.privacy.ledger import LedgerLike
@@ -72,10 +72,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         check_seed(self.random_state)
         if self._is_clone and self.ledger is None:
             warn_of_clones()
-        if self.on_invalid not in ("raise", "ignore"):
-            raise ValueError(
-                f'on_invalid must be "raise" or "ignore", got on_invalid={self.on_invalid!r}'
-            )
+        ignores_invalid(self.on_invalid)
         return checked_budget(self.privacy)
 
     def _by_name(
@@ -105,16 +102,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _private_rows(self, features: Table, responses: Table, fit_intercept: bool) -> PrivateRows:
         """Hand the tables to the private side of the door."""
-        if features.n_rows < 2:
-            raise ValueError(
-                f"Found array with {features.n_rows} sample(s) (shape=({features.n_rows}, "
-                f"{features.n_columns})) while a minimum of 2 is required; one row cannot be hidden"
-            )
         return private_rows(
             features,
             responses,
             fit_intercept=fit_intercept,
-            ignore_invalid=self.on_invalid == "ignore",
+            ignore_invalid=ignores_invalid(self.on_invalid),
         )
 
     def _keep_names(self, features: Table) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from publicmoments.arrays import read_only
+from publicmoments.arrays import RandomState, read_only
 from publicmoments.data import Table, as_table, by_name, match_columns, no_columns
 from publicmoments.families.factors import Ones
 from publicmoments.models.parameters import (
@@ -16,6 +16,7 @@ from publicmoments.models.parameters import (
     check_switches,
     checked_bound,
     checked_budget,
+    ignores_invalid,
 )
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
@@ -38,7 +39,7 @@ def release_moments(
     privacy: Budget,
     public: PublicMoments,
     columns: Sequence[str] | None = None,
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    random_state: RandomState = None,
     anchor: bool = True,
     radius: float | None = None,
     on_invalid: Literal["raise", "ignore"] = "raise",
@@ -95,7 +96,7 @@ def release_moments(
     **Why.** A row z = (whitened columns, 1) is shortened to the radius R, which depends on public
     numbers and the shape of the table only. Replacing a row then changes the sum of z z^T by at
     most sqrt(2) R^2 in Frobenius norm, and the noise is fitted to that in
-    `publicmoments.session.door.release_gram`. All else is a function of that one release.
+    `publicmoments.session.door.release`. All else is a function of that one release.
 
     Examples
     --------
@@ -110,24 +111,15 @@ def release_moments(
     budget = checked_budget(privacy)
     check_seed(random_state)
     check_switches(anchor=anchor)
-    wanted = checked_bound("radius", radius)
-    if on_invalid not in ("raise", "ignore"):
-        raise ValueError(f'on_invalid must be "raise" or "ignore", got on_invalid={on_invalid!r}')
-    wanted_names = public.columns if isinstance(public, PublicMoments) else None
-    refuse_private_as_public(public, rows, "rows")
-    (rows,) = by_name(rows, wanted_names, what="rows")
-    table = as_table(rows, "rows")
-    names = _matched(table, public, columns)
-    private = private_rows(
-        table, no_columns(table), fit_intercept=True, ignore_invalid=on_invalid == "ignore"
-    )
+    wanted, ignore = checked_bound("radius", radius), ignores_invalid(on_invalid)
+    table, names = _table(rows, public, columns)
+    private = private_rows(table, no_columns(table), fit_intercept=True, ignore_invalid=ignore)
     design = public.design(fit_intercept=True)
     n, p = private.n_rows, private.n_design
-    demands = [gram_demand(n, p, everything)]
     with open_session(
         private,
         budget,
-        demands,
+        [gram_demand(n, p, everything)],
         random_state=random_state,
         ledger=ledger,
         dataset=dataset,
@@ -135,21 +127,37 @@ def release_moments(
     ) as session:
         weights = choose_weights(RowLengths.expected(design), p, n, session.total.mu, wanted)
         released = session.ask(GramQuery(STATISTIC, _recipe(design, weights, n)), everything)
-    release = MomentRelease(
-        noisy_gram=read_only(released.values),
-        diagonal_sd=released.noise_sd,
-        offdiagonal_sd=released.offdiagonal_sd,
-        n_rows=n,
-        columns=names,
-        weights=weights,
-        coordinates=_coordinates(design, public),
-        anchor=bool(anchor),
-        card=moment_card(session, weights, public),
+    return told(
+        MomentRelease(
+            noisy_gram=read_only(released.values),
+            diagonal_sd=released.noise_sd,
+            offdiagonal_sd=released.offdiagonal_sd,
+            n_rows=n,
+            columns=names,
+            weights=weights,
+            coordinates=_coordinates(design, public),
+            anchor=bool(anchor),
+            card=moment_card(session, weights, public),
+        )
     )
+
+
+def told(release: MomentRelease) -> MomentRelease:
+    """Warn of what a release shows of its own quality, and note it on its card."""
     warn_of(release.diagnostics, release.anchor)
-    return replace(
-        release, card=replace(release.card, public_fit_z=release.diagnostics.public_fit_z)
-    )
+    z_score = release.diagnostics.public_fit_z
+    return replace(release, card=replace(release.card, public_fit_z=z_score))
+
+
+def _table(
+    rows: Any, public: object, columns: Sequence[str] | None
+) -> tuple[Table, tuple[str, ...] | None]:
+    """Read a table and match it with the public moments; return the names of columns, if any."""
+    refuse_private_as_public(public, rows, "rows")
+    known = public.columns if isinstance(public, PublicMoments) else None
+    (rows,) = by_name(rows, known, what="rows")
+    table = as_table(rows, "rows")
+    return table, _matched(table, public, columns)
 
 
 def _matched(table: Table, public: object, columns: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -172,11 +180,6 @@ def _matched(table: Table, public: object, columns: Sequence[str] | None) -> tup
         raise ValueError(
             f"rows has {table.n_columns} columns, but the public moments have {d}; pass the same "
             "columns to both"
-        )
-    if table.n_rows < 2:
-        raise ValueError(
-            f"Found array with {table.n_rows} sample(s) (shape=({table.n_rows}, {d})) while a "
-            "minimum of 2 is required; one row cannot be hidden"
         )
     names = public.columns if names is None else names
     warn_of_identifiers(public, names)

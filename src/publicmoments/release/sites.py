@@ -10,9 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from publicmoments.arrays import read_only
-from publicmoments.release.diagnostics import warn_of
 from publicmoments.release.moment_card import combined_card
 from publicmoments.release.readings import MomentRelease
+from publicmoments.release.releasing import told
 
 SAME = 1e-9
 """Relative difference that another linear algebra library may leave in public coordinates."""
@@ -85,9 +85,7 @@ def combine(releases: Iterable[MomentRelease]) -> MomentRelease:
         n_rows=n_rows,
         card=combined_card([site.card for site in sites]),
     )
-    warn_of(whole.diagnostics, whole.anchor)
-    z_score = whole.diagnostics.public_fit_z
-    return replace(whole, card=replace(whole.card, public_fit_z=z_score))
+    return told(whole)
 
 
 def _together(shares: list[float], noise_sds: list[float]) -> float:

@@ -283,7 +283,12 @@ def noise_source(random_state: RandomState, *, protects: bool) -> NoiseSource:
 def private_rows(
     features: Table, responses: Table, *, fit_intercept: bool, ignore_invalid: bool
 ) -> PrivateRows:
-    """Hand private tables over to this side of the door."""
+    """Hand private tables of two rows or more over to this side of the door."""
+    if features.n_rows < 2:
+        raise ValueError(
+            f"Found array with {features.n_rows} sample(s) (shape=({features.n_rows}, "
+            f"{features.n_columns})) while a minimum of 2 is required; one row cannot be hidden"
+        )
     return PrivateRows(features, responses, fit_intercept, ignore_invalid)
 
 
