@@ -185,6 +185,7 @@ class Session:
     unit: PrivacyUnit = ONE_ROW
     releases: list[Release] = field(default_factory=list, repr=False)
     _kept: KeptBlock = field(default_factory=KeptBlock, repr=False)
+    _away: Fraction = field(default=Fraction(0), repr=False)
 
     @property
     def total(self) -> GDP:
@@ -194,8 +195,7 @@ class Session:
     def ask(self, query: Query, cost: Cost) -> Release:
         """Sum the rows by the query's recipe, charge its cost, and return the answer with noise."""
         price = cost(self.total)
-        away = sum(Fraction(one.law.gdp_extra_tv) for one in self.releases)
-        away += Fraction(query.law(price.mu, self.unit).gdp_extra_tv)
+        away = self._away + Fraction(query.law(price.mu, self.unit).gdp_extra_tv)
         if not away <= self.bought.extra_tv:
             raise RuntimeError(
                 f"a fit must ask for what it announced, got another {query.statistic}; nothing was "
@@ -204,6 +204,7 @@ class Session:
         exact = exact_sum(self.rows, query.recipe, kept=self._kept)
         answer = release(query, exact, price, self.account, self.source, self.unit)
         self.releases.append(answer)
+        self._away = away
         return answer
 
     def claim(self) -> Claim:

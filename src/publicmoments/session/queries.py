@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -32,7 +33,13 @@ def share_of(share: float) -> Cost:
 
 def equal_part(parts: int) -> Cost:
     """Return the cost of one of so many queries that cost alike."""
-    return lambda total: total.split(*[1.0] * parts)[0]
+    return lambda total: _equal_part(total, parts)
+
+
+@lru_cache(maxsize=16)
+def _equal_part(total: GDP, parts: int) -> GDP:
+    """Split exactly, which takes as long as there are parts."""
+    return total.split(*[1.0] * parts)[0]
 
 
 def everything(total: GDP) -> GDP:
