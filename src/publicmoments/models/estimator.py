@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from publicmoments.arrays import Array
-from publicmoments.evidence.bounds import Bound, LengthBounds, choose_bound
 from publicmoments.evidence.look import look_radius, looked
 from publicmoments.evidence.numerics import floored_power, positive_inverse
 from publicmoments.evidence.posterior import (
@@ -29,7 +28,10 @@ from publicmoments.evidence.start import (
     public_start,
 )
 from publicmoments.evidence.tails import (
+    Bound,
+    LengthBounds,
     Tails,
+    choose_bound,
     excesses,
     normal_quantiles,
     octave_shares,
@@ -39,8 +41,7 @@ from publicmoments.evidence.tails import (
 from publicmoments.families.factors import Ones, ScaledResponse, Slope
 from publicmoments.models.penalty import penalised
 from publicmoments.models.problem import Fitted, Problem, Step, sides_of
-from publicmoments.rows.counted import CountRecipe
-from publicmoments.rows.recipe import GramRecipe
+from publicmoments.rows.recipe import CountRecipe, GramRecipe
 from publicmoments.session.door import Release, Session
 from publicmoments.session.queries import (
     CountQuery,

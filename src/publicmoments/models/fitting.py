@@ -16,10 +16,9 @@ from publicmoments.families import Family
 from publicmoments.models.estimator import fit
 from publicmoments.models.inference import CoefInference, Fit
 from publicmoments.models.mismatch import warn_of_mismatch
-from publicmoments.models.parameters import check_switches
 from publicmoments.models.penalty import without_dust
 from publicmoments.models.problem import Fitted, Problem
-from publicmoments.models.shell import PrivateEstimator, check_public
+from publicmoments.models.shell import PrivateEstimator, check_public, check_switches
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.card import BoundedPass, Card
 from publicmoments.privacy.ledger import LedgerLike

@@ -51,9 +51,9 @@ FORMAT, VERSION = "publicmoments-model", 2
 FIELDS = {"format", "version", "kind", "parameters", "fitted", "card", "sha256"}
 
 HOMES = {
-    "GLM": "publicmoments.models.regressors",
+    "GLM": "publicmoments.models.glm",
     "LogisticRegression": "publicmoments.models.logistic",
-    "PoissonRegressor": "publicmoments.models.regressors",
+    "PoissonRegressor": "publicmoments.models.glm",
     "Ridge": "publicmoments.models.ridge",
 }
 """Modules of the kinds, imported when one is read: a file names a kind, never a module."""

@@ -11,7 +11,7 @@ MOVED = {
     "readings": "readings",
     "regressions": "views.regression",
     "release": "releasing",
-    "sites": "sites",
+    "sites": "releasing",
 }
 """Modules that were here, and where they are in the new package."""
 

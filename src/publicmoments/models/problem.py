@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 
 from publicmoments.arrays import Array
-from publicmoments.evidence.bounds import Bound
 from publicmoments.evidence.look import Look
 from publicmoments.evidence.posterior import (
     ErrorParts,
@@ -15,6 +14,7 @@ from publicmoments.evidence.posterior import (
 from publicmoments.evidence.responses import OFFSETS, response_edges
 from publicmoments.evidence.schedule import Schedule, schedule
 from publicmoments.evidence.tails import (
+    Bound,
     signed_edges,
 )
 from publicmoments.families import Family

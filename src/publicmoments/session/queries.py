@@ -17,8 +17,7 @@ from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.laws import Law, NoiseLaw, gram_noise_law, vector_noise_law
 from publicmoments.privacy.noise import NoiseSource, add_gram_noise, add_vector_noise
 from publicmoments.privacy.unit import ONE_ROW, PrivacyUnit
-from publicmoments.rows.counted import CountRecipe
-from publicmoments.rows.recipe import GramRecipe, Recipe, TotalRecipe
+from publicmoments.rows.recipe import CountRecipe, GramRecipe, Recipe, TotalRecipe
 
 Cost: TypeAlias = Callable[[GDP], GDP]
 """What a query costs, given the total budget of its session."""
