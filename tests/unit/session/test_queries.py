@@ -36,7 +36,7 @@ def test_demands_know_the_laws_of_the_queries_to_come(make_recipe, n_rows, mu):
         ),
     }
     for demand, recipe in recipes.items():
-        assert demand.laws(GDP(mu)) == [query_of(recipe).law(mu, ONE_ROW)]
+        assert demand.laws(GDP(mu), ONE_ROW) == [query_of(recipe).law(mu, ONE_ROW)]
 
 
 def test_laws_by_hand():
@@ -46,7 +46,7 @@ def test_laws_by_hand():
         sum_demand(1_000, 8, share_of(0.5), 2, CoarseTotalRecipe),
         sum_demand(1_000, 8, share_of(0.5)),
     ]
-    gram, histogram, gradient, again, fine = laws_of(demands, GDP(2.0))
+    gram, histogram, gradient, again, fine = laws_of(demands, GDP(2.0), ONE_ROW)
     # sqrt(2) 4^16 over mu = 1; sqrt(2) 2^20 over 1; 2 x 2^20 over sqrt(2).
     assert gram.diagonal_sd == pytest.approx(math.sqrt(2.0) * 4**16)
     assert histogram.noise_sd == pytest.approx(math.sqrt(2.0) * 2**20)
