@@ -104,10 +104,10 @@ MUTATIONS = {
         Mutation(
             "gradients paid from an account of their own",
             "release.py",
-            "        return measure_total(self.rows, recipe, self._cost(share), self.account, "
+            "        return released(self.rows, recipe, self._cost(share), self.account, "
             "self.source)\n",
             "        cost = self._cost(share)\n"
-            "        return measure_total(self.rows, recipe, cost, Account(cost), self.source)\n",
+            "        return released(self.rows, recipe, cost, Account(cost), self.source)\n",
             (CHARGES,),
         ),
         Mutation(
@@ -226,9 +226,9 @@ MUTATIONS = {
             "steps along exact gradients",
             "models/estimator.py",
             "        released = self.session.total(recipe, share)\n        self.steps.append(",
-            "        from publicmoments.engines import sum_total\n\n"
+            "        from publicmoments.engines import exact_sum\n\n"
             "        released = self.session.total(recipe, share)\n"
-            "        exact = sum_total(self.session.rows, recipe).exact_total\n"
+            "        exact = exact_sum(self.session.rows, recipe)\n"
             "        exact = exact * recipe.grid_unit / self.n_rows\n"
             "        released = replace(released, noisy_mean=exact)\n"
             "        self.steps.append(",
@@ -370,10 +370,10 @@ MUTATIONS = {
         Mutation(
             "a release made twice for one charge",
             "release.py",
-            "    return release_total(sum_total(rows, recipe), recipe, cost, account, source)\n",
-            "    first = release_total(sum_total(rows, recipe), recipe, cost, account, source)\n"
+            "    return release_total(exact_sum(rows, recipe), recipe, cost, account, source)\n",
+            "    first = release_total(exact_sum(rows, recipe), recipe, cost, account, source)\n"
             "    free = Account(cost)\n"
-            "    again = release_total(sum_total(rows, recipe), recipe, cost, free, source)\n"
+            "    again = release_total(exact_sum(rows, recipe), recipe, cost, free, source)\n"
             "    mean = (first.noisy_mean + again.noisy_mean) / 2.0\n"
             '    return NoisyTotal(**{**vars(first), "noisy_mean": mean})\n',
             (CHARGES,),

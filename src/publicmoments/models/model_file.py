@@ -34,10 +34,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from publicmoments.arrays import read_only
 from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson
 from publicmoments.io.envelope import FileKind, PathLike, whole
+from publicmoments.models.glm import GLM, PoissonRegressor
+from publicmoments.models.inference import Fit
 from publicmoments.models.logistic import LogisticRegression
-from publicmoments.models.regressors import GLM, PoissonRegressor
 from publicmoments.models.ridge import Ridge
 from publicmoments.models.shell import PrivateEstimator
 from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP
@@ -210,15 +212,42 @@ def _restored(document: dict[str, Any]) -> Any:
     names = given.pop(NAMES, None)
     if set(given) != _attributes(kind):
         raise ValueError(f"fitted attributes must be {', '.join(sorted(_attributes(kind)))}")
-    for name, value in given.items():
-        setattr(model, name, _attribute(name, value))
+    found = {name: _attribute(name, value) for name, value in given.items()}
     if names is not None:
         if not all(isinstance(name, str) for name in names):
             raise ValueError("names of features must be texts")
         model.feature_names_in_ = np.array(names, dtype=object)
+    for name in ("alpha_", "n_iter_", "n_features_in_", "classes_"):
+        if name in found:
+            setattr(model, name, found[name])
     model.card_ = card_from(document["card"], BoundedPass)
+    model.fit_ = _record(model, found, names)
     _check_shapes(model, names)
     return model
+
+
+def _record(model: Any, found: Mapping[str, Any], names: list[str] | None) -> Fit:
+    """Put the record of a fit together again."""
+    coef = np.atleast_2d(found["coef_"])
+    classes, several = found.get("classes_", ()), len(coef) > 1
+    vectors = [str(label) for label in classes] if several and len(classes) else None
+    sizes = found.get("residual_scale_")
+    return Fit(
+        response="y",
+        features=tuple(names or (f"x{k}" for k in range(coef.shape[1]))),
+        vectors=tuple(vectors or (f"y{k}" for k in range(len(coef)))),
+        coef=read_only(coef),
+        intercept=read_only(np.reshape(found["intercept_"], -1)),
+        fit_intercept=bool(model.fit_intercept),
+        noise=found["noise_covariance_"],
+        sampling=found["sampling_covariance_"],
+        bias=found["bias_covariance_"],
+        alpha=found["alpha_"],
+        l1_ratio=float(getattr(model, "l1_ratio", 0.0)),
+        card=model.card_,
+        residual_scale=None if sizes is None else read_only(np.reshape(sizes, -1)),
+        apart=several if len(classes) else found["coef_"].ndim == 2,
+    )
 
 
 def _parameters(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def test_noise_is_what_the_card_says(door, name):
     door.source.factor = 1.0
     model = fitted(name, privacy=GDP(10.0))
     for one, passage in zip(model.card_.passes, door.passages, strict=True):
-        noise = np.abs(passage.noisy - passage.exact)
+        noise = np.abs(passage.noisy - passage.silent)
         noise = np.diag(noise) if passage.kind == "second moment" else noise
         np.testing.assert_allclose(noise, one.noise_sd, rtol=1e-5)
         # 2 R / (mu n) for a sum, sqrt(2) / (mu n) for counts, sqrt(2) R^2 / (mu n) for a matrix.
