@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_type_hints
 
@@ -220,8 +219,8 @@ class PublishedEstimator(PrivateEstimator):
         return self._taken_over(chosen, features)
 
     def _checked(self) -> Self:
-        """Check the parameters; return a copy with what they stand for, to be fitted."""
-        chosen = copy(self)
+        """Check the parameters; return a new estimator with what they stand for, to be fitted."""
+        chosen = type(self)(**self.get_params(deep=False))
         for name, kind in get_type_hints(type(self), include_extras=True).items():
             for check in getattr(kind, "__metadata__", ()):
                 setattr(chosen, name, check(name, getattr(self, name)))
@@ -249,7 +248,7 @@ class PublishedEstimator(PrivateEstimator):
         self.card_ = spending.card(given.public)
 
     def _taken_over(self, chosen: Self, features: Table) -> Self:
-        """Take the fitted attributes of a copy, now that nothing can fail any more."""
+        """Take over what `_checked` returned and `_solve` fitted, now that nothing can fail."""
         self._keep_names(features)
         for name, value in vars(chosen).items():
             if name.endswith("_"):
