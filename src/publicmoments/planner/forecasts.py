@@ -1,4 +1,4 @@
-"""What to make of a plan, in words."""
+"""Plans: what is expected of a fit at each budget, as figures, in words and as a picture."""
 
 from __future__ import annotations
 
