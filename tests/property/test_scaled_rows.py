@@ -14,7 +14,7 @@ from publicmoments.data.blocks import ROW_MULTIPLE
 from publicmoments.engines import sum_gram, sum_total
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.laws import vector_noise_law
-from publicmoments.privacy.sensitivity import squared_gram_sensitivity
+from publicmoments.privacy.unit import squared_gram_sensitivity
 from publicmoments.rows import CoarseTotalRecipe, GramRecipe, TotalRecipe
 from publicmoments.session import measure_smallest_eigenvalue
 from tests.helpers import integer_rows

@@ -23,7 +23,7 @@ from publicmoments.paper.published import (
 )
 from publicmoments.paper.ridge_fits import response_scale
 from publicmoments.paper.settings import response_radius, truncation_radius
-from publicmoments.session import TotalRecipe
+from publicmoments.rows.recipe import TotalRecipe
 
 
 def _canonical_or_gaussian(_: str, family: Family | None) -> CanonicalFamily:

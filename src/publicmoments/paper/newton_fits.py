@@ -28,7 +28,7 @@ from publicmoments.paper.published import (
     usable,
 )
 from publicmoments.paper.settings import oracle_radius, predictor_reach, truncation_radius
-from publicmoments.session import GramRecipe, TotalRecipe
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
 
 
 @dataclass(frozen=True)

@@ -33,20 +33,16 @@ from publicmoments.privacy.laws import triangle_noise_law
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.privacy.rounding import text_above
 from publicmoments.public import PublicMoments
-from publicmoments.session import (
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
+from publicmoments.session.door import PrivateRows, Release, Session, truncated_rows
+from publicmoments.session.queries import (
     EigenvalueQuery,
     GramLaw,
     GramQuery,
-    GramRecipe,
-    PrivateRows,
-    Release,
-    Session,
     SumQuery,
-    TotalRecipe,
     equal_part,
     gram_demand,
     sum_demand,
-    truncated_rows,
 )
 
 NonNegative: TypeAlias = Annotated[float, non_negative]
@@ -129,13 +125,12 @@ def _summaries(releases: Sequence[Release], *, relative: bool) -> tuple[PassSumm
     """One line for each kind of release: the releases of a loop differ in their values only."""
     lines: dict[tuple[str, float], PassSummary] = {}
     for released in releases:
-        grid = released.law.noise_sd
         line = PassSummary(
             statistic=released.statistic,
             mu=released.cost.mu,
             rho=released.rho,
             noise_sd=_in_bounds(released) if relative else released.noise_sd,
-            noise_sd_grid_units=grid,
+            noise_sd_grid_units=released.law.noise_sd,
             times=1,
         )
         key = released.statistic, line.noise_sd
@@ -232,11 +227,7 @@ class PublishedEstimator(PrivateEstimator):
 
     @contextmanager
     def _spending(
-        self,
-        given: Given,
-        matrices: int,
-        vectors: int,
-        gram_law: GramLaw = triangle_noise_law,
+        self, given: Given, matrices: int, vectors: int, gram_law: GramLaw = triangle_noise_law
     ) -> Iterator[Spending]:
         """Open the session of a fit that asks for so many matrices and vectors; write its card."""
         n, d, cost = given.rows.n_rows, given.rows.n_design, equal_part(matrices + vectors)

@@ -32,7 +32,8 @@ from publicmoments.paper.settings import (
 )
 from publicmoments.privacy.laws import NoiseLaw, gram_noise_law
 from publicmoments.public import PublicMoments
-from publicmoments.session import GramRecipe, PrivateRows, TotalRecipe
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
+from publicmoments.session.door import PrivateRows
 
 DELTA = 1e-6
 """The delta that AdaSSP's confidence in its eigenvalue is stated for."""

@@ -30,7 +30,7 @@ from publicmoments.paper.theory import (
     robustness_condition,
 )
 from publicmoments.public import PublicMoments
-from publicmoments.session import Factor, GramRecipe
+from publicmoments.rows.recipe import Factor, GramRecipe
 
 
 class Condition(NamedTuple):

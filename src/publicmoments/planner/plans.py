@@ -14,8 +14,7 @@ from rich.progress import Progress
 
 from publicmoments.arrays import Array
 from publicmoments.checks import fraction, non_negative, positive, positive_integer
-from publicmoments.models.parameters import check_switches, checked_budget
-from publicmoments.models.shell import check_public
+from publicmoments.models.shell import check_public, check_switches, checked_budget
 from publicmoments.planner.fits import FAMILIES, CoefLaw, Model, Task
 from publicmoments.planner.forecasts import Plan
 from publicmoments.planner.population import (

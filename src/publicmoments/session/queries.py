@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.laws import Law, NoiseLaw, gram_noise_law, vector_noise_law
 from publicmoments.privacy.noise import NoiseSource, add_gram_noise, add_vector_noise
 from publicmoments.privacy.unit import ONE_ROW, PrivacyUnit
-from publicmoments.rows import CountRecipe, GramRecipe, Recipe, TotalRecipe
+from publicmoments.rows.recipe import CountRecipe, GramRecipe, Recipe, TotalRecipe
 
 Cost: TypeAlias = Callable[[GDP], GDP]
 """What a query costs, given the total budget of its session."""
@@ -31,7 +32,13 @@ def share_of(share: float) -> Cost:
 
 def equal_part(parts: int) -> Cost:
     """Return the cost of one of so many queries that cost alike."""
-    return lambda total: total.split(*[1.0] * parts)[0]
+    return lambda total: _equal_part(total, parts)
+
+
+@lru_cache(maxsize=16)
+def _equal_part(total: GDP, parts: int) -> GDP:
+    """Split exactly, which takes as long as there are parts."""
+    return total.split(*[1.0] * parts)[0]
 
 
 def everything(total: GDP) -> GDP:
