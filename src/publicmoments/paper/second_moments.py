@@ -228,28 +228,18 @@ class PMTSecondMoment(_SecondMoment, GuidedEstimator):
         self.radius_ = truncation_radius(d, n, self.eta)
         self._release(given, public.design(fit_intercept=False).whitener, self.radius_)
         self.noise_sd_, self.robustness_ = self.card_.passes[0].noise_sd, None
-        if public.n is not None and not given.rows.n_responses:
-            self.robustness_ = self._robustness(public, public.n, n, d)
-
-    def _robustness(self, public: PublicMoments, n_public: int, n: int, d: int) -> Robustness:
-        """The condition and the bounds of Theorem 3.3."""
-        values, mu = np.linalg.eigvalsh(public.second_moment), self.card_.mu
-        setting = GuidedSetting(
-            d=d,
-            eta=self.eta,
-            penalty=self.alpha,
-            n_public=n_public,
-            public_norm=float(values[-1]),
-        )
-        inverse_norm = 1.0 / float(values[0]) if values[0] > 0.0 else math.inf
-        bound = inverse_error_bound(setting, n, mu)
-        return Robustness(
-            setting=setting,
-            noise_norm=noise_norm_bound(self.noise_sd_, d, self.eta),
-            condition=robustness_condition(setting, n, mu),
-            transformed_bound=bound,
-            original_bound=inverse_norm * bound,
-        )
+        setting = GuidedSetting.of(public, self.eta, self.alpha)
+        if setting is not None and not given.rows.n_responses:
+            least = float(np.linalg.eigvalsh(public.second_moment)[0])
+            inverse_norm, mu = 1.0 / least if least > 0.0 else math.inf, self.card_.mu
+            bound = inverse_error_bound(setting, n, mu)
+            self.robustness_ = Robustness(
+                setting=setting,
+                noise_norm=noise_norm_bound(self.noise_sd_, d, self.eta),
+                condition=robustness_condition(setting, n, mu),
+                transformed_bound=bound,
+                original_bound=inverse_norm * bound,
+            )
 
 
 @dataclass(eq=False, repr=False)

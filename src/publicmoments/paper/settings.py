@@ -15,7 +15,10 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import numpy as np
+
 from publicmoments.checks import fraction, non_negative, positive, positive_integer
+from publicmoments.public import PublicMoments
 
 GAUSSIAN_CONSTANT = math.sqrt(2.0)
 """The sampling constant for rows that are Gaussian with mean zero: the singular values of n such
@@ -294,6 +297,15 @@ class GuidedSetting(Setting):
 
     n_public: int
     public_norm: float = 1.0
+
+    @classmethod
+    def of(cls, public: PublicMoments, eta: float, penalty: float) -> GuidedSetting | None:
+        """Return the setting of public moments; None where no number of rows stands behind them."""
+        if public.n is None:
+            return None
+        d, norm = len(public.second_moment), float(np.linalg.eigvalsh(public.second_moment)[-1])
+        norm = max(norm, 1e-300)
+        return cls(d=d, eta=eta, penalty=penalty, n_public=public.n, public_norm=norm)
 
     def __post_init__(self) -> None:
         """Check the parameters."""

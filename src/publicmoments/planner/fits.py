@@ -23,6 +23,11 @@ FAMILIES: dict[str, CanonicalFamily] = {
     "logistic": Bernoulli(),
     "poisson": Poisson(),
 }
+ESTIMATORS: dict[str, Any] = {
+    "ridge": Ridge,
+    "logistic": LogisticRegression,
+    "poisson": PoissonRegressor,
+}
 
 
 @dataclass(frozen=True)
@@ -67,23 +72,18 @@ class Task:
         self, X: Array, y: Array, mu: float, public: PublicMoments, seed: int
     ) -> tuple[Array, float]:
         """Fit with reproducible noise; return coefficients and the bound of the last release."""
-        stated: dict[str, Any] = {
-            "alpha": self.alpha,
-            "fit_intercept": self.fit_intercept,
-            "privacy": GDP(mu),
-            "public": public,
-            "random_state": seed,
-        }
+        model = ESTIMATORS[self.model](
+            alpha=self.alpha,
+            fit_intercept=self.fit_intercept,
+            privacy=GDP(mu),
+            public=public,
+            random_state=seed,
+        )
+        exposed = {} if self.exposure == 1.0 else {"exposure": np.full(len(y), self.exposure)}
         with warnings.catch_warnings():
             # What the public data lack is told once, by the real fit.
             warnings.simplefilter("ignore")
-            if self.model == "poisson":
-                exposure = None if self.exposure == 1.0 else np.full(len(y), self.exposure)
-                model: Any = PoissonRegressor(**stated).fit(X, y, exposure=exposure)
-            elif self.model == "logistic":
-                model = LogisticRegression(**stated, classes=(0, 1)).fit(X, y)
-            else:
-                model = Ridge(**stated).fit(X, y)
+            model.fit(X, y, **exposed)
         coef = np.ravel(model.coef_)
         coef = np.append(coef, model.intercept_) if self.fit_intercept else coef
         return coef, float(model.card_.passes[-1].bound)

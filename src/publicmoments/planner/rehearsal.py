@@ -193,17 +193,8 @@ def _condition(population: Population, mu: float, n_rows: int) -> float | None:
     None where no number of public rows stands behind the moments. The probability scale is that of
     the paper's simulations.
     """
-    if population.public.n is None:
-        return None
-    moment = np.asarray(population.public.second_moment)
-    setting = GuidedSetting(
-        d=len(moment),
-        eta=0.05,
-        n_public=population.public.n,
-        penalty=population.task.alpha,
-        public_norm=max(float(np.linalg.eigvalsh(moment)[-1]), 1e-300),
-    )
-    return robustness_condition(setting, n_rows, mu / math.sqrt(2.0))
+    setting = GuidedSetting.of(population.public, 0.05, population.task.alpha)
+    return None if setting is None else robustness_condition(setting, n_rows, mu / math.sqrt(2.0))
 
 
 def _moments(world: World, rng: np.random.Generator, n_rows: int) -> tuple[Array, Array]:
