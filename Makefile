@@ -13,7 +13,7 @@ LOCK := requirements/dev.txt
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
 .PHONY: help setup demo test lint format types contracts unit audit bench-utility bench-speed bench-coverage \
-	bench-plans bench-constants \
+	bench-plans bench-constants pages \
 	experiments experiments-quick docs lock clean
 
 help: ## list the targets
@@ -78,8 +78,12 @@ bench-constants: $(STAMP) ## measure what each constant of the estimators is wor
 
 bench-speed: $(STAMP) ## measure speed beside references, six minutes on two cores
 	$(BIN)/python benchmarks/speed.py run
-	$(BIN)/python benchmarks/speed.py plot
 	$(BIN)/python benchmarks/speed.py page
+
+pages: $(STAMP) ## write the pages of results again from their tables, without measuring
+	$(BIN)/python -m benchmarks.pages
+	$(BIN)/python -m experiments --plot
+	$(BIN)/python -m experiments.moments --plot
 
 experiments: $(STAMP) ## the paper's figures and theorems at full size, about 40 minutes on two cores
 	$(ONE_THREAD) $(BIN)/python -m experiments

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from publicmoments.privacy.laws import Law
 from publicmoments.privacy.noise import NoiseSource, SystemNoise
-from publicmoments.rows import Recipe
-from publicmoments.session import EigenvalueQuery, GramQuery, Query, Release, door, queries
+from publicmoments.rows.recipe import Recipe
+from publicmoments.session import door, queries
+from publicmoments.session.door import Release
+from publicmoments.session.queries import EigenvalueQuery, GramQuery, Query
 
 __all__ = [
     "BulkNoise",

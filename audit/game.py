@@ -22,10 +22,10 @@ from scipy.stats import beta, norm
 from audit.cases import Case, card_of, released_by, table_for
 from audit.door import BulkNoise, Passage, watched
 from publicmoments.data import as_responses, as_table, no_columns
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import _Desk
 from publicmoments.privacy.noise import add_gram_noise, add_vector_noise
-from publicmoments.rows import PrivateRows
+from publicmoments.rows.private_rows import PrivateRows
 
 __all__ = ["CONFIDENCE", "Verdict", "mu_lower_bound", "play", "play_whole_fits", "upper_rate"]
 

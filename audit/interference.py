@@ -24,11 +24,12 @@ from audit.listening import chain, heard
 from audit.replay import Run, differences, recorded
 from audit.taint import shown
 from publicmoments.data import as_labels, as_table, by_name, no_columns
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.evidence.tails import signed_edges
 from publicmoments.families import Bernoulli
 from publicmoments.families.factors import Ones, Slope
-from publicmoments.rows import CountRecipe, Factor, GramRecipe, PrivateRows, TotalRecipe
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import CountRecipe, Factor, GramRecipe, TotalRecipe
 
 __all__ = ["Outcome", "fits", "labels", "rows"]
 

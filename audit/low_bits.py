@@ -17,8 +17,9 @@ from scipy.stats import chi2_contingency
 from publicmoments.families.factors import Ones
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SystemNoise
-from publicmoments.rows import CoarseTotalRecipe, CountRecipe, GramRecipe, TotalRecipe
-from publicmoments.session import CountQuery, GramQuery, SumQuery, release
+from publicmoments.rows.recipe import CoarseTotalRecipe, CountRecipe, GramRecipe, TotalRecipe
+from publicmoments.session.door import release
+from publicmoments.session.queries import CountQuery, GramQuery, SumQuery
 
 __all__ = ["CLASSES", "DOORS", "Bits", "examine", "on_grid", "remainder_pvalue"]
 

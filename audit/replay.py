@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from audit.listening import chain, heard
 from publicmoments.privacy import Account
 from publicmoments.privacy.unit import ONE_ROW
-from publicmoments.session import Query, door, queries
+from publicmoments.session import door, queries
+from publicmoments.session.queries import Query
 
 __all__ = ["Asked", "Run", "differences", "recorded"]
 

@@ -36,9 +36,10 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Section:
-    """A table of the page: its title, what it shows, its columns, and how its lines are made."""
+    """A table: its title, what it shows, short and in full, its columns, how its lines are made."""
 
     title: str
+    short: str
     words: str
     columns: tuple[str, ...]
     lines: Callable[[Sizes], Iterator[Row]]
@@ -152,6 +153,8 @@ def _soak(sizes: Sizes) -> Iterator[Row]:
 SECTIONS = {
     "game": Section(
         "Distinguishing game on the releases of a fit",
+        "Who knows all rows but one picks the worst two of thousands of hostile last rows, and "
+        "tells them apart by what is released.",
         "The attacker knows every row but one, the code and all parameters, and picks for the "
         "last row the worst two of up to four thousand hostile ones, of lengths from 0 to 1e300. "
         "*Reached* is what the pair is worth with unlimited runs, computed from exact sums and "
@@ -170,6 +173,7 @@ SECTIONS = {
     ),
     "fits": Section(
         "Distinguishing game with whole fits",
+        "The same by the coefficients of complete fits; so few that the bound is weak.",
         "The same pairs, told apart by the coefficients of complete fits. The direction of the "
         "test is learned from one half of them and judged on the other. So few fits give a weak "
         "bound, and a negative one shows nothing; the last column is what fits without any noise "
@@ -179,6 +183,8 @@ SECTIONS = {
     ),
     "bits": Section(
         "Low-order bits",
+        "Whether all entries lie on one public grid, with the same law of remainders whatever "
+        "the sum.",
         "Exact sums of 0, of 1 and of what one row adds: all entries released lie on one public "
         "grid, and their remainders by 16 have the same law (smallest p-value of two tests).",
         ("release", "entries", "on the grid", "p-value"),
@@ -186,6 +192,8 @@ SECTIONS = {
     ),
     "taint": Section(
         "Taint",
+        "With releases held fixed, whether anything a user sees depends on the rows, NaN and "
+        "1e300 included.",
         "With releases held fixed, fits to an ordinary table, a neighbour, a table of NaN, "
         "infinities and 1e300, and zeros are compared in every attribute, text, interval, "
         "prediction, warning, log line, error, stream and in the bytes of the pickled object.",
@@ -194,6 +202,8 @@ SECTIONS = {
     ),
     "interference": Section(
         "One cell, and everything else",
+        "A hostile cell in every kind of table and type, and whether anything but its bounded "
+        "share of the sum changes.",
         "In every kind of table, type of cells, source and estimator one cell is replaced by what "
         "is hostile to its type: NaN, infinities, signalling NaN, numbers beyond floats, text, "
         "Python objects, labels that are no class, counts below zero. *Features* and *labels*: the "
@@ -207,6 +217,7 @@ SECTIONS = {
     ),
     "mutations": Section(
         "Planted bugs",
+        "Whether the suite notices bugs planted one at a time.",
         "Each bug is planted alone in a temporary copy of the library, and a part of the suite is "
         "run on it.",
         ("bug", "outcome", "first test that fails"),
@@ -214,6 +225,7 @@ SECTIONS = {
     ),
     "properties": Section(
         "Property tests",
+        "Generated cases, over shapes, types, hostile floats and budgets.",
         "Cases that Hypothesis made, over shapes, kinds of numbers, layouts, hostile floats and "
         "budgets; all rounds together, each with another seed.",
         ("what always holds", "file", "tests", "cases tried", "failed"),
@@ -221,6 +233,7 @@ SECTIONS = {
     ),
     "fuzz": Section(
         "Damaged files",
+        "Whether readers of damaged files do anything but return or refuse.",
         "Readers may return or raise `ValueError` or `OSError`, nothing else. They are watched for "
         f"running code and may take {MOST_MIB} MiB. Digests are made good again, so that what is "
         "behind them is reached.",
@@ -229,6 +242,7 @@ SECTIONS = {
     ),
     "faults": Section(
         "Faults survived",
+        "Kills, full disks, forks, threads, lost ledgers and workers.",
         "What was made to go wrong, as the tests are called that see to it, and with how many "
         "kinds of fits, files or databases.",
         ("fault", "file", "cases", "outcome"),
@@ -236,6 +250,7 @@ SECTIONS = {
     ),
     "soak": Section(
         "Memory",
+        "Whether memory grows over a thousand fits in one process.",
         f"Fits of all {len(CASES)} kinds above in turn, in one process, after a warm-up of 100: "
         "resident memory may grow by 5 % at most, which is about 10 KiB for each fit.",
         ("fits", "MiB before", "MiB after", "growth", "seconds"),

@@ -22,6 +22,9 @@ from typing import Any
 import numpy as np
 import rivals
 import wild
+from pages.others import CONSTANTS as PAGE
+from pages.page import render, table_path
+from pages.tables import table, write
 
 BUDGETS = (0.3, 1.0, 3.0, 10.0)
 CONFIRM = ("hours", "food", "males", "benefits", "oldvisits", "stay", "medpar")
@@ -58,7 +61,7 @@ CONSTANTS = (
     ),
     Constant("evidence.look", "LOOK_NOISE", np.inf, "the look's radius does not grow"),
     Constant("evidence.look", "NOISE_MARGIN", 0.0, "no floor under second moments by noise"),
-    Constant("evidence.chance", "MARGIN", 0.0, "all beyond the expected counts as disagreement"),
+    Constant("evidence.numerics", "MARGIN", 0.0, "all beyond the expected counts as disagreement"),
     Constant("evidence.responses", "SIGNIFICANT", 1.0, "cells believed from one standard error on"),
     Constant("evidence.responses", "RAREST", 0.0, "classes may be as rare as noise has them"),
     Constant("evidence.standins", "LEAST_CURVATURE", 1e-6, "no floor under curvatures"),
@@ -136,18 +139,18 @@ def line(
     constant: Constant,
     base: dict[tuple[str, float, str], float],
     without: dict[tuple[str, float, str], float],
-) -> str:
+) -> list[str]:
     """A row of the table: cost of a removal on both halves of the tables."""
     module = importlib.import_module(f"{PACKAGE}.{constant.module}")
-    cells = [f"`{constant.module}.{constant.name}`", f"{getattr(module, constant.name)}"]
+    cells = [f"{constant.module}.{constant.name}", f"{getattr(module, constant.name)}"]
     cells.append(constant.meaning)
     for confirm in (False, True):
         ratios = [without[c] / base[c] for c in base if (c[0] in CONFIRM) == confirm]
         cells += [f"{np.exp(np.mean(np.log(ratios))):.2f}", f"{max(ratios):.2f}"]
-    return f"| {' | '.join(cells)} |"
+    return cells
 
 
-def others() -> list[str]:
+def others() -> list[list[str]]:
     """Further numbers with a name after the door: what is not measured here, by module."""
     measured, found = {(one.module, one.name) for one in CONSTANTS}, []
     root = Path(importlib.import_module(PACKAGE).__file__).parent
@@ -155,7 +158,7 @@ def others() -> list[str]:
         module = ".".join(path.relative_to(root).with_suffix("").parts)
         names = [name for name in _numbers(path) if (module, name) not in measured]
         if names:
-            found.append(f"- `{module}`: {', '.join(f'`{name}`' for name in names)}")
+            found.append([module, " ".join(names)])
     return found
 
 
@@ -176,37 +179,14 @@ def _numbers(path: Path) -> list[str]:
     return names
 
 
-def page(lines: list[str], made: str) -> str:
-    """Write the page."""
-    heading = (
-        "| constant | value | without it | choose: mean | worst | confirm: mean | worst |",
-        "| --- | --- | --- | --: | --: | --: | --: |",
-    )
-    made_by = ["", f"Made by `{made}`.", ""]
-    return "\n".join([*INTRODUCTION, *made_by, *heading, *lines, "", *REST, "", *others(), ""])
-
-
-INTRODUCTION = (
-    "# Constants, and what they are worth",
-    "",
-    "The estimators are statistics of what was released; some numbers remain that no data tell.",
-    "Each line takes one away, or to an extreme, and gives the error over that with all of them,",
-    "in the geometric mean and in the worst cell: of seven tables that decided constants (choose)",
-    "and of seven others (confirm), at four budgets each, with public responses and with a public",
-    "matrix alone. Below 1 the constant does harm on these cells; single cells move by about a",
-    "fifth from one set of noise to another.",
-)
-
-
-REST = (
-    "Other numbers with a name, whose removal is not measured here: tolerances, limits and grids",
-    "of computations, words and formats of files, the rules of plans and of warnings, and those",
-    "of released moments (`models.moments`), which are another estimator.",
+HEADINGS = (
+    *("constant", "value", "without it"),
+    *("choose: mean", "choose: worst", "confirm: mean", "confirm: worst"),
 )
 
 
 def main() -> None:
-    """Measure all constants, print a table and write a page."""
+    """Measure all constants, print a table, and write it with its page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -217,10 +197,13 @@ def main() -> None:
         base = medians(names, stated.repeats, None, pool)
         for constant in CONSTANTS:
             lines.append(line(constant, base, medians(names, stated.repeats, constant, pool)))
-            print(lines[-1], flush=True)
+            print(*lines[-1], sep=", ", flush=True)
     if stated.page_folder:
         made = f"python benchmarks/constants.py --repeats {stated.repeats}; {date.today()}"
-        (stated.page_folder / "constants.md").write_text(page(lines, made))
+        folder = stated.page_folder
+        write(table_path(folder, "constants"), table(made, HEADINGS, lines))
+        write(table_path(folder, "constants-others"), table(made, ("module", "names"), others()))
+        print(f"wrote {render(PAGE, folder)}")
 
 
 if __name__ == "__main__":

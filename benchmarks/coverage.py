@@ -23,13 +23,15 @@ from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
-import harness
 import numpy as np
 import plain
 import settings
+from pages.coverage import GOAL, SIMULATED
+from pages.page import render, table_path
+from pages.tables import Limit, Miss, Table, limits_table, table, write, write_text
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
+from rich.table import Table as Shown
 from scipy.special import ndtri
 from scipy.stats import binom
 from settings import Array
@@ -41,7 +43,7 @@ from publicmoments.datasets import LogisticPopulation
 from publicmoments.families import Bernoulli
 
 LEVEL = 0.95
-LEAST, MOST = 0.93, 0.98
+LEAST, MOST = (percent / 100 for percent in GOAL)
 BUDGETS, SIZES = (0.3, 1.0, 3.0), (2_000, 10_000, 50_000)
 CONDITION, N_PUBLIC = 100.0, 200
 REPEATS = 500
@@ -59,7 +61,10 @@ LEAST_SQUARES, LIKELIHOOD = "least squares, non-private", "logistic, non-private
 METHODS = (LEAST_SQUARES, RESPONSES, MATRIX, MOMENTS, LIKELIHOOD, LABELS, NO_LABELS)
 NON_PRIVATE = (LEAST_SQUARES, LIKELIHOOD)
 
-HEADINGS = ("method", "n", "mu", "coverage", "least", "most", "width")
+HEADINGS = (
+    *("method", "n", "mu", "coverage", "error"),
+    *("least", "most", "single error", "width", "missed"),
+)
 
 
 class Run(NamedTuple):
@@ -128,18 +133,12 @@ class Cell(NamedTuple):
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The cell as text; a star marks a missed goal."""
+        """The cell as text."""
         budget = "-" if np.isinf(self.mu) else f"{self.mu:g}"
-        star = "*" if self.outside else ""
-        return (
-            self.method,
-            str(self.n),
-            budget,
-            f"{100 * self.mean:.1f} ± {100 * self.error:.1f}{star}",
-            f"{100 * min(self.singles):.1f} ± {100 * self.single_error:.1f}",
-            f"{100 * max(self.singles):.1f} ± {100 * self.single_error:.1f}",
-            f"{self.width:.2f}",
-        )
+        shares = (self.mean, self.error, min(self.singles), max(self.singles), self.single_error)
+        percents = (f"{100 * share:.1f}" for share in shares)
+        missed = "yes" if self.outside else ""
+        return (self.method, str(self.n), budget, *percents, f"{self.width:.2f}", missed)
 
 
 def measure(n: int, seed: int) -> list[Run]:
@@ -284,7 +283,7 @@ def write_csv(path: Path, runs: Iterable[Run], made: str) -> None:
     writer.writerow(["method", "n", "mu", "seed", "width", "covered"])
     for method, n, mu, seed, width, covered in runs:
         writer.writerow([method, n, mu, seed, width, "".join("01"[one] for one in covered)])
-    harness.write_text(path, text.getvalue())
+    write_text(path, text.getvalue())
 
 
 def read_csv(path: Path) -> tuple[list[Run], str]:
@@ -299,69 +298,50 @@ def read_csv(path: Path) -> tuple[list[Run], str]:
     return runs, made
 
 
-def outside(table: Iterable[Cell]) -> list[str]:
-    """Name the private cells that miss the goal, with their coverage."""
-    return [
-        f"{cell.where}: {100 * cell.mean:.1f} %" for cell in table if cell.outside and cell.private
-    ]
+def outside(found: Iterable[Cell]) -> list[Miss]:
+    """Name the private cells that miss the goal, the farthest first, with their coverage."""
+    missed = [cell for cell in found if cell.outside and cell.private]
+    missed.sort(key=lambda cell: max(LEAST - cell.mean, cell.mean - MOST), reverse=True)
+    return [Miss(cell.where, f"{100 * cell.mean:.1f} %") for cell in missed]
 
 
-def singles_outside(table: Iterable[Cell]) -> str:
+def singles_outside(found: Iterable[Cell]) -> str:
     """Count single coefficients that miss the goal, beside what chance does to exact intervals."""
-    those = [cell for cell in table if cell.private]
-    found = np.array([one for cell in those for one in cell.singles])
+    those = [cell for cell in found if cell.private]
+    single = np.array([one for cell in those for one in cell.singles])
     drawn = np.array([cell.draws for cell in those for _ in cell.singles])
     low = binom.cdf(np.ceil(np.round(LEAST * drawn, 6)) - 1, drawn, LEVEL).sum()
     high = binom.sf(np.floor(np.round(MOST * drawn, 6)), drawn, LEVEL).sum()
     return (
-        f"Of the {len(found)} single coefficients of private cells, {np.sum(found < LEAST)} are "
-        f"below {100 * LEAST:g} % and {np.sum(found > MOST)} above {100 * MOST:g} %; chance would "
+        f"Of the {len(single)} single coefficients of private cells, {np.sum(single < LEAST)} are "
+        f"below {100 * LEAST:g} % and {np.sum(single > MOST)} above {100 * MOST:g} %; chance would "
         f"put {low:.0f} and {high:.0f} there if all covered {100 * LEVEL:g} %."
     )
 
 
-def show(console: Console, table: list[Cell]) -> None:
+def show(console: Console, found: list[Cell]) -> None:
     """Print the coverages."""
-    view = Table(title=f"coverage of {100 * LEVEL:g} % intervals, %", title_justify="left")
+    view = Shown(title=f"coverage of {100 * LEVEL:g} % intervals, %", title_justify="left")
     for heading in HEADINGS:
         view.add_column(heading, justify="left" if heading == "method" else "right")
-    for cell in table:
+    for cell in found:
         view.add_row(*cell.figures)
     console.print(view)
-    for line in outside(table):
-        console.print(f"OUTSIDE {100 * LEAST:g}-{100 * MOST:g} %  {line}", highlight=False)
-    console.print(singles_outside(table), highlight=False)
+    for name, figure, _ in outside(found):
+        console.print(f"OUTSIDE {LEAST:.0%}-{MOST:.0%}  {name}: {figure}", highlight=False)
+    console.print(singles_outside(found), highlight=False)
 
 
-def page(table: list[Cell], made: str) -> str:
-    """The coverages as a page of the documentation."""
-    missed = outside(table)
-    lines = [
-        "# Coverage of intervals",
-        "",
-        f"How often nominal {100 * LEVEL:g} % intervals (`conf_int`) cover the true coefficients",
-        "of simulated populations: Gaussian rows, condition number 100, 200 public rows, penalty",
-        "0, no intercept; ten features and a linear response, or eight and a label. Every draw has",
-        "its own population, rows and noise; methods and budgets share the rows.",
-        "",
-        "Standard errors of `Ridge` allow for the most that bounds may take. Errors are symmetric",
-        "here, so that bounds take next to nothing of them.",
-        "",
-        f"Made by `{made}`.",
-        "",
-        f"Goal: coverage from {100 * LEAST:g} to {100 * MOST:g} % in every cell.",
-        *([f"Missed, and starred below: {'; '.join(missed)}."] if missed else ["Met."]),
-        singles_outside(table),
-        "",
-        "`coverage` is over all draws and coefficients, ± its standard error over draws; `least`",
-        "and `most` are those of a single coefficient, ± the binomial standard error at the",
-        "nominal level; `width` is the mean width over that of the non-private ones.",
-        "",
-        "| " + " | ".join(HEADINGS) + " |",
-        "| --- |" + " --: |" * (len(HEADINGS) - 1),
-    ]
-    lines += ["| " + " | ".join(cell.figures) + " |" for cell in table]
-    return "\n".join(lines) + "\n"
+def tables(found: list[Cell], made: str) -> dict[str, Table]:
+    """The tables that the documentation keeps, by name."""
+    missed = outside(found)
+    goal = f"coverage from {100 * LEAST:g} to {100 * MOST:g} % in every private cell"
+    limit = Limit(goal, not missed, "everywhere", missed)
+    comments = (made, singles_outside(found))
+    return {
+        "coverage": table(comments, HEADINGS, [cell.figures for cell in found]),
+        "coverage-limits": limits_table(made, [limit]),
+    }
 
 
 def arguments() -> argparse.Namespace:
@@ -372,7 +352,7 @@ def arguments() -> argparse.Namespace:
     add("--first-seed", type=int, default=0, help="seed of the first draw")
     add("--jobs", type=positive, default=os.cpu_count(), help="processes")
     add("--output", type=Path, default=Path("results/coverage"), help="folder of the CSV file")
-    add("--page-folder", type=Path, help="also write the coverages as Markdown, to this folder")
+    add("--page-folder", type=Path, help="also write tables and page, to this folder")
     add("--reuse", action="store_true", help="read the CSV file instead of measuring again")
     return parser.parse_args()
 
@@ -390,11 +370,12 @@ def main() -> None:
         runs, made = collect(seeds, stated.jobs), provenance(seeds)
         write_csv(path, runs, made)
         console.print(f"wrote {path}: {len(runs)} fits")
-    table = cells(runs)
-    show(console, table)
+    found = cells(runs)
+    show(console, found)
     if stated.page_folder:
-        harness.write_text(stated.page_folder / "coverage.md", page(table, made))
-        console.print(f"wrote {stated.page_folder / 'coverage.md'}")
+        for name, one in tables(found, made).items():
+            write(table_path(stated.page_folder, name), one)
+        console.print(f"wrote {render(SIMULATED, stated.page_folder)}")
 
 
 if __name__ == "__main__":

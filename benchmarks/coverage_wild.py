@@ -19,10 +19,12 @@ from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import harness
 import numpy as np
 import rivals
 import wild
+from pages.coverage import KINDS, WILD
+from pages.page import render, table_path
+from pages.tables import Limit, Miss, Table, limits_table, table, write
 from rich.console import Console
 from rich.progress import Progress
 from scipy.special import ndtri
@@ -37,8 +39,7 @@ LEVEL, N, MU = 0.95, 5_000, 1.0
 MEAN, LEAST = 0.92, 0.85
 """Goals: coverage over all coefficients of a table, and of its worst one."""
 
-CLASSICAL, SANDWICH, OURS = "non-private, classical", "non-private, sandwich", "ours"
-METHODS = (CLASSICAL, SANDWICH, OURS)
+CLASSICAL, SANDWICH, OURS = KINDS
 
 
 def covered(name: str, seed: int) -> dict[str, Array] | None:
@@ -97,40 +98,26 @@ def collect(names: list[str], repeats: int, jobs: int) -> dict[tuple[str, str], 
     return {key: np.mean(draws, axis=0) for key, draws in kept.items()}
 
 
-def page(table: dict[tuple[str, str], Array], made: str) -> str:
-    """The page of the documentation."""
-    names = sorted({name for name, _ in table})
-    met = [
-        name
-        for name in names
-        if table[name, OURS].mean() >= MEAN and table[name, OURS].min() >= LEAST
-    ]
-    lines = [
-        "# Coverage on tables that nobody tuned for",
-        "",
-        f"How often nominal {LEVEL:.0%} intervals cover the coefficients of real populations: the",
-        "non-private fit of a whole table is the truth, samples of 5,000 rows are drawn from it",
-        "with replacement, and 400 of its rows (an eighth, where there are fewer) are public with",
-        "their responses; mu = 1. `mean` is over coefficients and draws, `least` that of the worst",
-        "coefficient. Non-private intervals of the same samples show what a model that does not",
-        "hold costs by itself: classical ones take variances to be as the family says, those of a",
-        "sandwich do not.",
-        "",
-        f"Made by `{made}`.",
-        "",
-        f"Goal: mean at least {MEAN:.0%} and least at least {LEAST:.0%} on every table. "
-        f"**Met on {len(met)} of {len(names)}.**",
-        "",
-        "| table | " + " | ".join(f"{method}: mean | least" for method in METHODS) + " |",
-        "| --- |" + " --: |" * (2 * len(METHODS)),
-    ]
-    for name in names:
-        cells = [
-            f"{table[name, method].mean():.0%} | {table[name, method].min():.0%}"
-            for method in METHODS
-        ]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+def tables(found: dict[tuple[str, str], Array], made: str) -> dict[str, Table]:
+    """The tables that the documentation keeps, by name."""
+    lines, missed = [], []
+    for name in sorted({name for name, _ in found}):
+        shares = [one for kind in KINDS for one in _mean_and_least(found[name, kind])]
+        lines.append([name, *(f"{share:.0%}" for share in shares)])
+        mean, least = _mean_and_least(found[name, OURS])
+        if not (mean >= MEAN and least >= LEAST):
+            missed.append(Miss(name, f"mean {mean:.0%}, least {least:.0%}"))
+    goal = f"mean at least {MEAN:.0%} and least at least {LEAST:.0%} on every table"
+    heads = ("table", *(f"{kind}: {part}" for kind in KINDS for part in ("mean", "least")))
+    return {
+        "coverage-wild": table(made, heads, lines),
+        "coverage-wild-limits": limits_table(made, [Limit(goal, not missed, "everywhere", missed)]),
+    }
+
+
+def _mean_and_least(shares: Array) -> tuple[float, float]:
+    """Coverage over all coefficients, and of the worst one."""
+    return float(shares.mean()), float(shares.min())
 
 
 def main() -> None:
@@ -142,16 +129,19 @@ def main() -> None:
     stated, names = parser.parse_args(), wild.available()
     if not names:
         raise SystemExit("set PUBLICMOMENTS_DATA to the folder that has the tables in wild/")
-    table = collect(names, stated.repeats, stated.jobs)
+    found = collect(names, stated.repeats, stated.jobs)
     made = (
         f"python benchmarks/coverage_wild.py --repeats {stated.repeats}; {datetime.date.today()}; "
         f"publicmoments {publicmoments.__version__}, numpy {np.__version__}, "
         f"Python {platform.python_version()}"
     )
-    text = page(table, made)
-    Console().print(text, highlight=False)
+    for name, one in tables(found, made).items():
+        for row in one.rows:
+            Console().print(", ".join(row.values()), highlight=False)
+        if stated.page_folder:
+            write(table_path(stated.page_folder, name), one)
     if stated.page_folder:
-        harness.write_text(stated.page_folder / "coverage-wild.md", text)
+        Console().print(f"wrote {render(WILD, stated.page_folder)}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A moment pass on a GPU beside the bare product of the same rows, in one run.
 
-    python benchmarks/device.py --library torch --output results/speed/device.csv
+    python benchmarks/device.py --library torch [--output docs/results/speed-device.csv]
 
 Only the sum over rows is timed: what follows it, noise included, is the host's and is the same for
 every engine. The whole is measured more than once, since the clock of a device moves with its heat.
@@ -9,7 +9,6 @@ every engine. The whole is measured more than once, since the clock of a device 
 from __future__ import annotations
 
 import argparse
-import csv
 import datetime
 import statistics
 import time
@@ -17,11 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pages.tables import table, write
 from speed_work import moment_recipe
 
 from publicmoments.data import device_table
 from publicmoments.engines import device
-from publicmoments.rows import PrivateRows
+from publicmoments.rows.private_rows import PrivateRows
 
 SHAPES = ((8_000_000, 208), (2_000_000, 1_024), (4_000_000, 50))
 LIMITS = {(8_000_000, 208): 2.5, (2_000_000, 1_024): 2.1}
@@ -129,7 +129,7 @@ def shown(value: Any) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--library", choices=["torch", "cupy"], default="torch")
-    parser.add_argument("--output", type=Path, default=Path("results/speed/device.csv"))
+    parser.add_argument("--output", type=Path, default=Path("docs/results/speed-device.csv"))
     stated = parser.parse_args()
     library = Torch() if stated.library == "torch" else Cupy()
     lines = []
@@ -137,11 +137,8 @@ def main() -> None:
         line = measure(library, n, d)
         print(", ".join(f"{name} {shown(value)}" for name, value in line.items()))
         lines.append(line)
-    stated.output.parent.mkdir(parents=True, exist_ok=True)
-    with stated.output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(lines[0]))
-        writer.writeheader()
-        writer.writerows(lines)
+    cells = [line.values() for line in lines]
+    write(stated.output, table("python benchmarks/device.py", list(lines[0]), cells))
 
 
 if __name__ == "__main__":

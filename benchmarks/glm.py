@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import plain
 import settings
-from harness import Medians, Metric, Miss, Part, Run, Setting, Verdict, best, cells, no_miss
+from harness import Medians, Metric, Miss, Part, Run, Setting, best, cells, no_miss
+from pages.tables import Limit
 from settings import Array, GLMSample, Rows
 
 from publicmoments import GDP, LogisticRegression, PoissonRegressor, PublicMoments
@@ -243,7 +244,7 @@ def misses(table: Medians, metric: str, label_free: tuple[str, ...] = ALL_RIVALS
     return found
 
 
-def verdicts(runs: list[Run], table: Medians) -> list[Verdict]:
+def verdicts(runs: list[Run], table: Medians) -> list[Limit]:
     """Stated limits of this part."""
     result = [no_miss(misses(table, metric, LABEL_FREE), metric) for metric in LIMITED]
     result += [
@@ -258,7 +259,7 @@ def verdicts(runs: list[Run], table: Medians) -> list[Verdict]:
         ours = {method: table["l2", setting, mu, method] for method in OURS}
         what = f"{setting}, mu {mu:g}, l2 at most {share:g} x paper, {limit:.3g}"
         figures = "; ".join(f"{method} {error:.3g}" for method, error in ours.items())
-        result.append(Verdict(what, max(ours.values()) <= limit, figures))
+        result.append(Limit(what, max(ours.values()) <= limit, figures))
     norms = {(run.setting, run.seed): run.errors[0] for run in runs if run.method == ZERO}
     ratios = {
         run: np.nan_to_num(run.errors[0] / norms[run.setting, run.seed], nan=np.inf)
@@ -268,46 +269,12 @@ def verdicts(runs: list[Run], table: Medians) -> list[Verdict]:
     worst, ratio = max(ratios.items(), key=lambda item: item[1])
     figures = f"largest ratio {ratio:.3g}: {worst.setting}, mu {worst.mu:g}, {worst.method}"
     what = f"no run of ours has an l2 error above {LONGEST:g} x the non-private norm"
-    return [*result, Verdict(what, ratio <= LONGEST, f"{figures}, seed {worst.seed}")]
+    return [*result, Limit(what, ratio <= LONGEST, f"{figures}, seed {worst.seed}")]
 
-
-INTRODUCTION = (
-    "Median errors at equal *total* budget, against the non-private fit of the same private rows",
-    "with the same penalty: in the plain norm, and in the prediction metric",
-    "`sqrt((b - t)' S (b - t))` with S the second moment of these rows. Then the mean log loss, or",
-    "Poisson deviance, on rows that no method sees: 5,000 new ones in simulations, another 10 % of",
-    "a real table. No model has an intercept, as in the paper.",
-    "",
-    "A star marks a cell in which ours is above 1.05 times the best method with no more public",
-    "knowledge: the two oracles, the paper's method and noisy gradient descent, and the public fit",
-    "too where ours has public labels. The limits below count noisy gradient descent set by an",
-    "oracle apart.",
-    "",
-    "Data, in `benchmarks/settings.py`: eight Gaussian features with labels (penalty 0.001), the",
-    "same with counts and exposures between 0.5 and 2 (penalty 0.001; public rows have an exposure",
-    "of one), bank with 42 features in raw units (no penalty) and banknote with a column of ones",
-    "(penalty 0.01); of the two tables, 10 % of the rows are public.",
-    "",
-    "Rivals, in `benchmarks/glm.py`:",
-    "",
-    "- DP-LR (oracle) sets its bound by looking at the private rows; no private method may do so.",
-    "- DP-PMTLR and DP-LR make eight iterations; their default, four, is too few from zero. For",
-    "  counts, DP-PMTGLM stands in for DP-PMTLR, with rates cut at 10 and whitened coefficients",
-    "  bounded by 0.5, about their true size; DP-LR has no counterpart.",
-    "- Noisy gradient descent makes 100 steps, with features in units of their public root mean",
-    "  squares and one clipping bound and step size for all labels: the best over all data in",
-    "  trials with other seeds. As an oracle it gets a bound, a step size and units for each",
-    "  population and table, the best in trials on other draws or splits of the very same: tuning",
-    "  that no budget here pays for.",
-    "- DP-PMTGLM and noisy gradient descent take no exposure; they are fitted to counts divided by",
-    "  exposure.",
-)
 
 PART = Part(
     name="glm",
-    page="accuracy-glm.md",
-    title="Accuracy of private logistic and Poisson regression",
-    introduction=INTRODUCTION,
+    page="accuracy-glm",
     methods=(ZERO, PLAIN, PUBLIC, *ALL_RIVALS, *OURS),
     metrics={
         "l2": Metric("l2 metric"),

@@ -1,4 +1,4 @@
-"""What the parts of the accuracy benchmark share: runs, CSV files, medians, tables and pages."""
+"""What the parts of the accuracy benchmark share: runs, CSV files, medians, and their tables."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from pages.catalogue import PAGES
+from pages.page import render, table_path
+from pages.tables import Limit, Table, limits_table, table, write, write_text
+from pages.tables import Miss as NamedMiss
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
+from rich.table import Table as Shown
 
 import publicmoments
-from publicmoments.io.atomic import write_atomically
 
 
 @dataclass(frozen=True, order=True)
@@ -74,18 +77,11 @@ class Miss(NamedTuple):
     error: float
     limit: float
 
-    def __str__(self) -> str:
-        """Give the figures."""
-        where = f"{self.setting}, mu {self.mu:g}, {self.method}"
-        return f"{where}: {self.error:.3g} > {self.limit:.3g}"
-
-
-class Verdict(NamedTuple):
-    """A stated limit, whether it holds, and the figures."""
-
-    what: str
-    holds: bool
-    figures: str
+    @property
+    def named(self) -> NamedMiss:
+        """The miss as text."""
+        cell = f"{self.setting}, mu {self.mu:g}, {self.method}"
+        return NamedMiss(cell, f"{self.error:.3g}", f"{self.limit:.3g}")
 
 
 Medians = dict[tuple[str, Setting, float, str], float]
@@ -106,10 +102,10 @@ class Part:
 
     Parameters
     ----------
-    name, page, title : str
-        Name of the CSV file without its ending, name of the page, and the heading of that.
-    introduction : tuple of str
-        Lines of the page, above the figures.
+    name : str
+        Name of the CSV file of its runs, without the ending.
+    page : str
+        Name of its page and of the tables behind that.
     methods : tuple of str
         In the order of the columns.
     metrics : dict
@@ -124,27 +120,17 @@ class Part:
         Returns the cells that a star marks, given medians and a metric.
     verdicts : callable
         Returns the stated limits, given all runs and their medians.
-    picture : callable, optional
-        Draws medians.
     """
 
     name: str
     page: str
-    title: str
-    introduction: tuple[str, ...]
     methods: tuple[str, ...]
     metrics: dict[str, Metric]
     settings: Callable[[], list[Setting]]
     repeats: Callable[[Setting], int]
     measure: Callable[[Setting, int], list[Run]]
     misses: Callable[[Medians, str], list[Miss]]
-    verdicts: Callable[[list[Run], Medians], list[Verdict]]
-    picture: Callable[[Medians], Any] | None = None
-
-    @property
-    def image(self) -> str:
-        """Where the picture is, as seen from the page."""
-        return f"images/accuracy-{self.name}.png"
+    verdicts: Callable[[list[Run], Medians], list[Limit]]
 
 
 def planned(part: Part, repeats: int | None, first_seed: int) -> dict[Setting, range]:
@@ -187,10 +173,10 @@ def best(table: Medians, metric: str, setting: Setting, mu: float, methods: Iter
     return min(table[key] for key in keys if key in table)
 
 
-def no_miss(bad: list[Miss], metric: str) -> Verdict:
-    """The verdict that no cell of a metric has a star."""
-    figures = "; ".join(map(str, bad)) or "none"
-    return Verdict(f"no cell above 1.05 x best rival, {metric}", not bad, figures)
+def no_miss(bad: list[Miss], metric: str) -> Limit:
+    """The verdict that no cell of a metric is above its limit."""
+    named = [miss.named for miss in bad]
+    return Limit(f"no cell above 1.05 x best rival, {metric}", not bad, "none", named)
 
 
 def provenance(part: Part, seeds: dict[Setting, range]) -> str:
@@ -236,63 +222,40 @@ def read_csv(path: Path) -> tuple[list[Run], str]:
     return runs, made
 
 
-def starred(part: Part, table: Medians, metric: str) -> list[list[str]]:
-    """Setting, budget and figures of each cell as text; a star marks a limit that is missed."""
-    missed = {(miss.setting, miss.mu, miss.method) for miss in part.misses(table, metric)}
-    digits = part.metrics[metric].digits
-
-    def figure(setting: Setting, mu: float, method: str) -> str:
-        value = table.get((metric, setting, mu, method))
-        star = "*" if (setting, mu, method) in missed else ""
-        return "-" if value is None else f"{value:.{digits}g}{star}"
-
-    return [
-        [str(setting), f"{mu:g}", *(figure(setting, mu, method) for method in part.methods)]
-        for setting, mu in cells(table)
-    ]
+def medians_table(part: Part, known: Medians, made: str) -> Table:
+    """Medians of each metric, setting and budget, and which of ours is above its limit there."""
+    lines = []
+    for metric, (_, digits) in part.metrics.items():
+        missed: dict[tuple[Setting, float], list[str]] = defaultdict(list)
+        for miss in part.misses(known, metric):
+            missed[miss.setting, miss.mu].append(miss.method)
+        for setting, mu in cells(known):
+            values = [known.get((metric, setting, mu, method)) for method in part.methods]
+            figures = ["-" if value is None else f"{value:.{digits}g}" for value in values]
+            lines.append([metric, setting, f"{mu:g}", *figures, "; ".join(missed[setting, mu])])
+    return table(made, ("metric", "setting", "mu", *part.methods, "missed"), lines)
 
 
 def show(console: Console, part: Part, runs: list[Run]) -> None:
     """Print the medians and the verdicts."""
-    table = medians(part, runs)
+    known = medians(part, runs)
+    found = medians_table(part, known, "")
     for metric, (title, _) in part.metrics.items():
-        view = Table(title=f"medians, {title}", title_justify="left")
-        for heading in ("setting", "mu", *part.methods):
+        view = Shown(title=f"medians, {title}", title_justify="left")
+        for heading in found.columns[1:]:
             view.add_column(heading, justify="left" if heading == "setting" else "right")
-        for line in starred(part, table, metric):
-            view.add_row(*line)
+        for row in found.where(metric=metric):
+            view.add_row(*list(row.values())[1:])
         console.print(view)
-    for what, holds, figures in part.verdicts(runs, table):
-        console.print(f"{'holds ' if holds else 'MISSED'}  {what}: {figures}", highlight=False)
+    for what, holds, figures, misses in part.verdicts(runs, known):
+        told = "; ".join(f"{cell}: {figure} > {limit}" for cell, figure, limit in misses) or figures
+        console.print(f"{'holds ' if holds else 'MISSED'}  {what}: {told}", highlight=False)
 
 
-def page(part: Part, runs: list[Run], made: str) -> str:
-    """The medians and the verdicts as a page of the documentation."""
-    table = medians(part, runs)
-    lines = [f"# {part.title}", "", *part.introduction, "", f"Made by `{made}`."]
-    if part.picture is not None:
-        lines += ["", f"![{part.title}]({part.image})"]
-    lines += ["", "## Limits", ""]
-    for what, holds, figures in part.verdicts(runs, table):
-        lines.append(f"- {'Holds' if holds else '**Missed**'}: {what}: {figures}")
-    for metric, (title, _) in part.metrics.items():
-        lines += ["", f"## {title[0].upper()}{title[1:]}", ""]
-        lines.append("| setting | mu | " + " | ".join(part.methods) + " |")
-        lines.append("| --- |" + " --: |" * (len(part.methods) + 1))
-        lines += ["| " + " | ".join(line) + " |" for line in starred(part, table, metric)]
-    return "\n".join(lines) + "\n"
-
-
-def write_page(folder: Path, part: Part, runs: list[Run], made: str) -> Path:
-    """Write the page, and the picture that it shows."""
-    write_text(folder / part.page, page(part, runs, made))
-    if part.picture is not None:
-        (folder / part.image).parent.mkdir(parents=True, exist_ok=True)
-        part.picture(medians(part, runs)).savefig(folder / part.image, dpi=140)
-    return folder / part.page
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file, complete or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, text.encode())
+def write_page(folder: Path, part: Part, runs: list[Run], made: str) -> Path | None:
+    """Write the tables, and the page that shows them."""
+    known = medians(part, runs)
+    write(table_path(folder, part.page), medians_table(part, known, made))
+    limits = limits_table(made, part.verdicts(runs, known))
+    write(table_path(folder, f"{part.page}-limits"), limits)
+    return render(PAGES[part.page], folder)

@@ -17,10 +17,12 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import harness
 import numpy as np
 import rivals
 import wild
+from pages.coverage import PLANS
+from pages.page import render, table_path
+from pages.tables import Limit, Table, limits_table, table, write
 from rich.console import Console
 from rich.progress import Progress
 from settings import Array, Rows
@@ -103,32 +105,17 @@ def collect(repeats: int, jobs: int) -> dict[tuple[str, str], Array]:
     return {key: np.exp(np.mean(values, axis=0)) for key, values in found.items()}
 
 
-def page(table: dict[tuple[str, str], Array], made: str) -> str:
-    """The page of the documentation."""
-    lines = [
-        "# How right plans are",
-        "",
-        "Realised over planned error of predictions, as the distance from the plain fit of the",
-        "same rows: geometric means over splits, each with a plan from its own public rows and",
-        "their responses. Above 1 plans promise too much. A single fit scatters about its",
-        "expectation besides, which is what the ranges of a plan are for.",
-        "",
-        f"Made by `{made}`.",
-        "",
-    ]
+def tables(found: dict[tuple[str, str], Array], made: str) -> dict[str, Table]:
+    """The tables that the documentation keeps, by name."""
+    limits = []
     for kind, (factor, share) in GOALS.items():
-        cells = np.concatenate([values for key, values in table.items() if key[0] == kind])
+        cells = np.concatenate([values for key, values in found.items() if key[0] == kind])
         within = float(np.mean(np.abs(np.log(cells)) <= np.log(factor)))
-        verdict = "Met" if within >= share else "**Missed**"
-        lines.append(
-            f"- {verdict}: {kind}, within a factor {factor:g} in at least {share:.0%} of cells: "
-            f"{within:.0%} of {len(cells)}"
-        )
-    heading = " | ".join(f"mu {mu:g}" for mu in BUDGETS)
-    lines += ["", f"| population | {heading} |", "| --- |" + " --: |" * len(BUDGETS)]
-    for (_, name), values in table.items():
-        lines.append(f"| {name} | " + " | ".join(f"{value:.2f}" for value in values) + " |")
-    return "\n".join(lines) + "\n"
+        goal = f"{kind}, within a factor {factor:g} in at least {share:.0%} of cells"
+        limits.append(Limit(goal, within >= share, f"{within:.0%} of {len(cells)}"))
+    heads = ("population", *(f"mu {mu:g}" for mu in BUDGETS))
+    lines = [[name, *(f"{value:.2f}" for value in values)] for (_, name), values in found.items()]
+    return {"plans": table(made, heads, lines), "plans-limits": limits_table(made, limits)}
 
 
 def main() -> None:
@@ -143,10 +130,13 @@ def main() -> None:
         f"publicmoments {publicmoments.__version__}, numpy {np.__version__}, "
         f"Python {platform.python_version()}"
     )
-    text = page(collect(stated.repeats, stated.jobs), made)
-    Console().print(text, highlight=False)
+    for name, one in tables(collect(stated.repeats, stated.jobs), made).items():
+        for row in one.rows:
+            Console().print(", ".join(row.values()), highlight=False)
+        if stated.page_folder:
+            write(table_path(stated.page_folder, name), one)
     if stated.page_folder:
-        harness.write_text(stated.page_folder / "plans.md", text)
+        Console().print(f"wrote {render(PLANS, stated.page_folder)}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ from itertools import product
 import numpy as np
 import rivals
 import settings
-from harness import Medians, Metric, Miss, Part, Run, Setting, Verdict, best, cells, no_miss
+from harness import Medians, Metric, Miss, Part, Run, Setting, best, cells, no_miss
+from pages.tables import Limit
+from pages.tables import Miss as NamedMiss
 
 from publicmoments import GDP, PublicMoments, Ridge
 from publicmoments.paper import AdaSSP, OracleRidge, PMTRidge
@@ -101,7 +103,7 @@ def misses(table: Medians, metric: str) -> list[Miss]:
     return found
 
 
-def verdicts(_: list[Run], table: Medians) -> list[Verdict]:
+def verdicts(_: list[Run], table: Medians) -> list[Limit]:
     """Stated limits of this part."""
     result = []
     for metric, setting, matrix_limit, full_limit in (
@@ -114,7 +116,7 @@ def verdicts(_: list[Run], table: Medians) -> list[Verdict]:
         paper, matrix, full = (table[metric, setting, 1.0, m] for m in (PMT, MATRIX, FULL))
         figures = f"paper {paper:.3g}; {matrix:.3g} <= {matrix_limit}; {full:.3g} <= {full_limit}"
         holds = matrix <= matrix_limit and full <= full_limit
-        result.append(Verdict(f"{setting}, mu 1, {metric}", holds, figures))
+        result.append(Limit(f"{setting}, mu 1, {metric}", holds, figures))
     result += [no_miss(misses(table, metric), metric) for metric in PART.metrics]
     ratios = {
         (setting, mu): table["prediction", setting, mu, FULL]
@@ -125,38 +127,24 @@ def verdicts(_: list[Run], table: Medians) -> list[Verdict]:
     (worst, mu), ratio = max(ratios.items(), key=lambda item: item[1])
     text = f"largest ratio {ratio:.3f} at {worst}, mu {mu:g}"
     what = "public responses within 1.15 x non-private where mu n >= 1e4"
-    result.append(Verdict(what, ratio <= 1.15, text))
+    result.append(Limit(what, ratio <= 1.15, text))
     colder = {
         (setting, mu): table["prediction", setting, mu, MATRIX]
         / table["prediction", setting, mu, COLD]
         for setting, mu in cells(table)
     }
     above = [
-        f"{setting}, mu {mu:g}: {ratio:.2f}"
+        NamedMiss(f"{setting}, mu {mu:g}", f"{ratio:.2f}", f"{COLD_WORST}")
         for (setting, mu), ratio in colder.items()
         if not ratio <= COLD_WORST
     ]
     what = f"matrix only at most {COLD_WORST} x cold descent, prediction"
-    return [*result, Verdict(what, not above, "; ".join(above) or "everywhere")]
+    return [*result, Limit(what, not above, "everywhere", above)]
 
 
 PART = Part(
     name="ridge",
-    page="accuracy.md",
-    title="Accuracy of private ridge regression",
-    introduction=(
-        "Median errors at equal *total* budget, against the true coefficients in simulations and",
-        "against the non-private fit on real data, in the prediction metric",
-        "`sqrt((b - t)' S (b - t))` and in the plain norm. Simulated: ten Gaussian features, the",
-        "settings in `benchmarks/settings.py`. A star marks a cell in which ours is above 1.05",
-        "times the best method with no more public knowledge, or (matrix only) above the zero",
-        "vector.",
-        "Oracles set their bounds by looking at the private rows, which no private method may do.",
-        "Cold descent (`benchmarks/rivals.py`) knows as much as ours, matrix only.",
-        "",
-        "Some settings with low seeds were looked at while constants were settled; other seeds",
-        "(`--first-seed`) draw other data and other splits of the same two tables.",
-    ),
+    page="accuracy",
     methods=(ZERO, PLAIN, PUBLIC, ADASSP, PMT, ORACLE, COLD, MATRIX, FULL),
     metrics={"prediction": Metric("prediction metric"), "l2": Metric("l2 metric")},
     settings=all_settings,

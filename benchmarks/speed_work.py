@@ -41,7 +41,7 @@ def linear(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def moment_recipe(n: int, d: int) -> Any:
     """Bounds that some of the rows of standard normal features reach."""
     from publicmoments.families.factors import Ones
-    from publicmoments.rows import GramRecipe
+    from publicmoments.rows.recipe import GramRecipe
 
     rng = np.random.default_rng(1)
     return GramRecipe(
@@ -56,8 +56,8 @@ def moment_recipe(n: int, d: int) -> Any:
 
 def moment_pairs(threads: int) -> list[Callable[[], Pair]]:
     from publicmoments.data import as_responses, as_table
-    from publicmoments.engines import exact_sum
-    from publicmoments.rows import PrivateRows
+    from publicmoments.engines.dispatch import exact_sum
+    from publicmoments.rows.private_rows import PrivateRows
 
     def make(n: int, d: int, limit: float) -> Pair:
         X, y = linear(n, d)

@@ -43,7 +43,7 @@ def arguments() -> argparse.Namespace:
     add("--first-seed", type=int, default=0, help="seed of the first draw")
     add("--jobs", type=positive, default=os.cpu_count(), help="processes")
     add("--output", type=Path, default=Path("results/utility"), help="folder of the CSV files")
-    add("--page-folder", type=Path, help="also write the medians as Markdown, to this folder")
+    add("--page-folder", type=Path, help="also write tables and page, to this folder")
     add("--reuse", action="store_true", help="read the CSV files instead of measuring again")
     return parser.parse_args()
 

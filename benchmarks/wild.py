@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import rivals
-from harness import Medians, Metric, Miss, Part, Run, Setting, Verdict, best, cells
-from matplotlib.figure import Figure as Canvas
+from harness import Medians, Metric, Miss, Part, Run, Setting, best, cells
+from pages.tables import Limit
 from settings import Array, Rows
 
 from publicmoments import GDP, LogisticRegression, PoissonRegressor, PublicMoments, Ridge
@@ -215,20 +215,20 @@ def over(known: Medians, first: str, others: tuple[str, ...]) -> dict[tuple[Sett
     return ratios
 
 
-def _worst(what: str, ratios: dict[tuple[Setting, float], float], limit: float) -> Verdict:
+def _worst(what: str, ratios: dict[tuple[Setting, float], float], limit: float) -> Limit:
     """A limit on the largest of some ratios."""
     (setting, mu), ratio = max(ratios.items(), key=lambda item: item[1])
     above = sum(value > limit for value in ratios.values())
     figures = f"worst {ratio:.2f} ({setting}, mu {mu:g}), {above} of {len(ratios)} cells above"
-    return Verdict(f"{what}, at most {limit:g}", ratio <= limit, figures)
+    return Limit(f"{what}, at most {limit:g}", ratio <= limit, figures)
 
 
-def verdicts(runs: list[Run], known: Medians) -> list[Verdict]:
+def verdicts(runs: list[Run], known: Medians) -> list[Limit]:
     """Stated limits with public rows at random."""
     ratios = over(known, RESPONSES, RIVALS)
     mean = float(np.exp(np.mean(np.log(list(ratios.values())))))
     what = f"public responses over the best rival, geometric mean, at most {BEST:g}"
-    found = [Verdict(what, mean <= BEST, f"{mean:.3f}")]
+    found = [Limit(what, mean <= BEST, f"{mean:.3f}")]
     found.append(_worst("public responses over the best rival", ratios, WORST))
     found.append(_worst("matrix alone over cold descent", over(known, MATRIX, (COLD,)), COLD_WORST))
     what = "public responses over matrix alone"
@@ -250,7 +250,7 @@ def verdicts(runs: list[Run], known: Medians) -> list[Verdict]:
     return found
 
 
-def shift_verdicts(runs: list[Run], known: Medians) -> list[Verdict]:
+def shift_verdicts(runs: list[Run], known: Medians) -> list[Limit]:
     """Stated limits with public rows from a subgroup."""
     found = []
     for method, matched in MATCHED.items():
@@ -267,84 +267,25 @@ def shift_verdicts(runs: list[Run], known: Medians) -> list[Verdict]:
     return found
 
 
-INTRODUCTION = (
-    "Fourteen real tables. Seven of them decided the constants of the estimators (computers,",
-    "diamonds, germanvisits, insured, medexp, mortgage, pharmacy); the other seven were looked at",
-    "beside them. Categories are",
-    "columns of zeros and ones, rows with missing values are left out. Median errors over splits,",
-    "at equal *total* budget: the root mean square, over the private rows, of the difference",
-    "between the linear predictors of a fit and of the non-private one. With mu 1000 privacy costs",
-    "nothing, and what is left is bias.",
-    "",
-    "Rivals, a dozen lines each, in `benchmarks/rivals.py`: the fit of the public rows alone with",
-    "a penalty by cross-validation; noisy gradient descent from that fit in coordinates whitened",
-    "by public rows, clipped at the 75 % quantile or the largest of public gradients; and for",
-    "linear regression descent from zero that knows the public second moment and the size of the",
-    "response.",
-    "",
-    "A star marks a cell in which ours with public responses is above 1.15 times the best rival",
-    "that knows as much. **Limits that are missed are goals**: they were stated before any of this",
-    "was measured.",
-)
-
-
-def picture(known: Medians) -> Canvas:
-    """Draw ours over the best rival, table by table, a mark for each budget."""
-    ratios = over(known, RESPONSES, RIVALS)
-    names = sorted({setting for setting, _ in ratios}, key=lambda one: one.data)
-    canvas = Canvas(figsize=(8.0, 0.34 * len(names) + 1.4), layout="constrained")
-    axis = canvas.subplots()
-    for mu, colour in zip(BUDGETS, ("#c6dbef", "#6baed6", "#2171b5", "#08306b"), strict=True):
-        values = [ratios[setting, mu] for setting in names]
-        axis.plot(values, range(len(names)), "o", color=colour, label=f"mu {mu:g}")
-    axis.axvline(1.0, color="black", linewidth=0.8)
-    axis.set_xscale("log")
-    axis.set_yticks(range(len(names)), [setting.data for setting in names])
-    axis.invert_yaxis()
-    axis.set_xlabel("error of ours, public responses, over that of the best rival; left is better")
-    axis.grid(axis="x", alpha=0.3)
-    axis.legend(ncols=4, loc="upper center", bbox_to_anchor=(0.5, 1.16), frameon=False)
-    return canvas
-
-
-def _part(
-    name: str, title: str, settings: Any, judges: Any, introduction: Any, **others: Any
-) -> Part:
+def _part(name: str, settings: Any, judges: Any, **others: Any) -> Part:
     """What both parts share."""
     return Part(
         name=name,
-        page=f"accuracy-{name}.md",
-        title=title,
-        introduction=introduction,
+        page=f"accuracy-{name}",
         metrics={METRIC: Metric("prediction metric")},
         settings=settings,
         repeats=lambda setting: REPEATS,
         misses=misses,
         verdicts=judges,
-        picture=picture,
         **({"methods": (*RIVALS, COLD, MATRIX, RESPONSES), "measure": measure} | others),
     )
 
 
-PART = _part(
-    "wild",
-    "Accuracy on fourteen real tables",
-    matched_settings,
-    verdicts,
-    INTRODUCTION,
-)
+PART = _part("wild", matched_settings, verdicts)
 SHIFT = _part(
     "shift",
-    "Accuracy where public rows come from a subgroup",
     shifted_settings,
     shift_verdicts,
-    (
-        *INTRODUCTION[:7],
-        "",
-        "Public rows are drawn from a subgroup that is named; ours is also fitted with public rows",
-        "of the whole table (matched).",
-        *INTRODUCTION[7:],
-    ),
     methods=(*RIVALS, COLD, MATRIX, RESPONSES, *MATCHED.values()),
     measure=measure_shift,
 )

@@ -13,7 +13,8 @@ from audit.door import Scripted
 from publicmoments.data import as_responses, as_table
 from publicmoments.families.factors import Ones
 from publicmoments.privacy import GDP, Account
-from publicmoments.rows import PrivateRows, Recipe
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import Recipe
 
 # The same examples in every run where a failure would stop others; new ones on a developer's desk.
 # No example is too slow: how fast a busy machine is says nothing of the code.

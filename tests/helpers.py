@@ -12,12 +12,15 @@ import numpy as np
 
 from audit.door import Scripted, noise_from
 from publicmoments.data import as_responses, as_table
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import _Desk
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import NoiseSource
-from publicmoments.rows import CountRecipe, PrivateRows, Recipe, grid
-from publicmoments.session import CountQuery, GramQuery, Query, Release, SumQuery, release
+from publicmoments.rows import grid
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import CountRecipe, Recipe
+from publicmoments.session.door import Release, release
+from publicmoments.session.queries import CountQuery, GramQuery, Query, SumQuery
 
 
 def integer_rows(recipe: Recipe, X: Any, Y: Any) -> np.ndarray:

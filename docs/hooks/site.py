@@ -16,6 +16,7 @@ BORROWED = {
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
     "paper.md": "experiments/RESULTS.md",
+    "paper-moments.md": "experiments/MOMENTS.md",
 }
 
 # Written by benchmarks, or not in every checkout.
@@ -23,9 +24,12 @@ MEASURED = frozenset(
     {
         "accuracy.md",
         "accuracy-glm.md",
+        "accuracy-shift.md",
+        "accuracy-wild.md",
         "audit.md",
         "constants.md",
         "coverage.md",
+        "coverage-wild.md",
         "howto-sources.md",
         "plans.md",
         "scaling.md",

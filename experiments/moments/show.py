@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import os
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, fields
 from pathlib import Path
 
@@ -12,13 +12,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from experiments.moments.results import Results
-from experiments.moments.studies import Setting, Style
+from benchmarks.pages.tables import Table, read, table, write, write_text
+from experiments.moments.results import Key, Results
+from experiments.moments.studies import Setting, Study, Style
 from experiments.plumbing.figures import shown
 from experiments.plumbing.plots import STYLE, decorate, save
 from experiments.plumbing.tables import Summary
-from publicmoments.io.atomic import write_atomically
 
+Summaries = dict[Key, Summary]
+
+SETTING = asdict(Setting())
+NUMBERS = tuple(one.name for one in fields(Summary))
 X_LABELS = {
     "n": "private rows",
     "condition": "condition number",
@@ -32,32 +36,28 @@ of it. Here its claims are judged from numbers, beside what it does not show.
 
 - **Errors** are spectral norms of the difference between an estimated inverse and the inverse of
   the regularised second moment of the private rows, over the norm of the latter: 1 is what a matrix
-  of zeros has. *To the population's* takes the inverse of the population's regularised moment
-  instead, from which the non-private inverse is away too. *Whitened* is the first of them in
-  coordinates in which the private second moment is the identity: no direction hides another.
-- **Budgets** are totals: there is one statistic, so that the paper's mu is the total, and all
-  methods have the same.
+  of zeros has. *To the population's* takes the inverse of the population's moment instead.
+  *Whitened* is in coordinates in which the private second moment is the identity.
+- **Budgets** are totals: there is one statistic, and all methods have the same.
 - **Bounds** are what the paper's lemmas support; *as printed* they are smaller by factors that get
-  lost on the way to the statements. They need the inverse of the public matrix and the norm of the
-  private one, which no private user knows.
+  lost on the way to the statements. They need norms which no private user knows.
 - **Oracle**: without public data the radius is read from the private rows, as in the paper. That is
   not private.
-- **Medians** are judged and drawn, with the middle four fifths: a noisy matrix may be singular, and
-  its inverse has no finite mean. A bound is judged by the share of repeats below it.
+- **Medians** are judged and drawn: a noisy matrix may be singular, and its inverse has no finite
+  mean. A bound is judged by the share of repeats below it.
 - **Rows** are Gaussian, their mean standard normal, the eigenvalues of the covariance in geometric
   progression, the axes random; every repeat draws its own population. d = 10 unless stated.
 """
 
 
-def picture(results: Results, folder: Path, made: str, repeats: int) -> Path:
+def picture(study: Study, found: Summaries, folder: Path, made: str) -> Path:
     """Draw all measures of a study side by side."""
-    study = results.study
     with mpl.rc_context(STYLE):
         canvas = Canvas(figsize=(4.4 * len(study.measures), 4.6), layout="constrained")
         axes = canvas.subplots(1, len(study.measures), squeeze=False)[0]
         for axis, measure in zip(axes, study.measures, strict=True):
             for name in study.styles:
-                _curve(axis, results, name, measure)
+                _curve(axis, study, found, name, measure)
             axis.set_title(measure)
             axis.set_yscale("log")
             axis.set_xlabel(X_LABELS[study.x])
@@ -66,21 +66,21 @@ def picture(results: Results, folder: Path, made: str, repeats: int) -> Path:
                 axis.set_xticklabels([shown(s.alpha) for s in study.settings])
             else:
                 axis.set_xscale("log")
+        repeats = max(one.count for one in found.values())
         caption = f"{study.chosen}; {repeats} repeats; medians, bands hold the middle four fifths"
         decorate(canvas, axes, study.title, caption)
     return save(canvas, folder, study.name, made)[0]
 
 
-def _curve(axis: Axes, results: Results, name: str, measure: str) -> None:
+def _curve(axis: Axes, study: Study, found: Summaries, name: str, measure: str) -> None:
     """Draw the medians of one method, and its band."""
-    study, known = results.study, []
+    known = []
     drawn: Style = study.styles[name]
     for place, setting in enumerate(study.settings):
-        values = np.array(results.values.get((setting, name, measure), []))
-        if len(values) and np.isfinite(np.median(values)) and np.median(values) > 0.0:
+        one = found.get((setting, name, measure))
+        if one is not None and np.isfinite(one.median) and one.median > 0.0:
             x = place if study.x == "alpha" else getattr(setting, study.x)
-            low, middle, high = np.quantile(values, (0.1, 0.5, 0.9), method="nearest")
-            known.append((x, low, middle, high))
+            known.append((x, one.q10, one.median, one.q90))
     if not known:
         return
     x, low, middle, high = (list(column) for column in zip(*known, strict=True))
@@ -90,69 +90,69 @@ def _curve(axis: Axes, results: Results, name: str, measure: str) -> None:
         axis.fill_between(x, low, high, color=drawn.colour, alpha=0.12, linewidth=0)
 
 
-def table(results: Results, folder: Path, made: str) -> Path:
+def write_summaries(study: Study, found: Summaries, folder: Path, made: str) -> Path:
     """Write the summaries of a study."""
-    text = io.StringIO(newline="")
-    text.write(f"# {made}\n")
-    writer = csv.writer(text, lineterminator="\n")
-    settings = [one.name for one in fields(Setting)]
-    writer.writerow([*settings, "method", "measure", *(one.name for one in fields(Summary))])
-    for (setting, method, measure), found in results.summaries().items():
-        count, *rest = astuple(found)
+    lines = []
+    for (setting, method, measure), one in found.items():
+        count, *rest = astuple(one)
         numbers = [count, *(f"{value:.5g}" for value in rest)]
-        writer.writerow([*asdict(setting).values(), method, measure, *numbers])
-    path = folder / f"{results.study.name}.csv"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, text.getvalue().encode())
+        lines.append([*asdict(setting).values(), method, measure, *numbers])
+    path = folder / f"{study.name}.csv"
+    write(path, table(made, (*SETTING, "method", "measure", *NUMBERS), lines))
     return path
 
 
-def write_page(path: Path, entries: list[tuple[Results, Path, Path]], made: str) -> None:
-    """Write the page of all studies."""
-    judged = [(claim.judge(r).holds) for r, *_ in entries for claim in r.study.claims]
+def read_summaries(study: Study, folder: Path) -> tuple[Summaries, str]:
+    """Summaries of a study, and how they were made."""
+    kept = read(folder / f"{study.name}.csv")
+    found: Summaries = {}
+    for row in kept.rows:
+        setting = Setting(**{name: type(value)(row[name]) for name, value in SETTING.items()})
+        numbers = (float(row[name]) for name in NUMBERS[1:])
+        key = (setting, row["method"], row["measure"])
+        found[key] = Summary(int(row["count"]), *numbers)
+    return found, kept.made
+
+
+def write_verdicts(results: list[Results], folder: Path, made: str) -> None:
+    """Write which claims hold."""
+    lines = []
+    for one in results:
+        judged = [(claim.text, claim.judge(one)) for claim in one.study.claims]
+        lines += [
+            [one.study.name, text, verdict.word, verdict.evidence] for text, verdict in judged
+        ]
+    columns = ("study", "claim", "verdict", "figures")
+    write(folder / "claims.csv", table(made, columns, lines))
+
+
+def write_page(path: Path, folder: Path, studies: Sequence[Study]) -> None:
+    """Write the page of all studies from the tables in a folder."""
+    claims = read(folder / "claims.csv")
+    held = sum(row["verdict"] == "holds" for row in claims.rows)
+    link = Path(os.path.relpath(folder, path.parent)).as_posix()
     parts = [
         "# Second moments and their inverses: the paper's claims, measured",
-        f"Made by {made}.",
         INTRODUCTION,
-        f"**{sum(judged)} of {len(judged)} claims hold.**",
-        *(_section(path, *entry) for entry in entries),
+        f"**{held} of {len(claims.rows)} claims hold.**",
+        *(_section(study, claims, link) for study in studies),
+        f"## All numbers\n\n[claims.csv]({link}/claims.csv), and a summary beside each picture. "
+        f"Made by {claims.made}. `python -m experiments.moments --plot` draws the pictures and "
+        "writes this page from them.",
     ]
-    write_atomically(path, ("\n\n".join(part.rstrip() for part in parts) + "\n").encode())
+    write_text(path, "\n\n".join(part.strip() for part in parts) + "\n")
 
 
-def _section(page: Path, results: Results, image: Path, numbers: Path) -> str:
-    """Picture, settings, claims and medians of one study."""
-    study = results.study
-    image, numbers = (place.relative_to(page.parent) for place in (image, numbers))
-    lines = [
+def _section(study: Study, claims: Table, link: str) -> str:
+    """Picture and settings of one study, how many claims hold, and those that do not."""
+    rows = claims.where(study=study.name)
+    lost = [row for row in rows if row["verdict"] != "holds"]
+    lines = [f"- **{row['verdict']}**: {row['claim']}: {row['figures']}." for row in lost]
+    count = f"{len(rows) - len(lost)} of {len(rows)} claims hold"
+    parts = [
         f"## {study.title}",
-        "",
-        f"![{study.title}]({image.as_posix()})",
-        "",
-        f"- Stated by the paper: {study.stated}.",
-        f"- Chosen here: {study.chosen}.",
-        f"- Numbers: [{numbers.name}]({numbers.as_posix()}).",
-        "",
-        "| claim | verdict |",
-        "| --- | --- |",
-        *(f"| {claim.text} | {claim.judge(results)} |" for claim in study.claims),
+        f"![{study.title}]({link}/{study.name}.png)",
+        f"Stated by the paper: {study.stated}. Chosen here: {study.chosen}. {count}. "
+        f"[{study.name}.csv]({link}/{study.name}.csv)",
     ]
-    return "\n".join([*lines, "", *_medians(results, study.measures[0])])
-
-
-def _medians(results: Results, measure: str) -> list[str]:
-    """A table of medians in the first measure."""
-    styles = results.study.styles
-    names = [n for n in styles if any(key[1:] == (n, measure) for key in results.values)]
-    heads = [X_LABELS[results.study.x], *(styles[name].label for name in names)]
-    lines = [f"Medians, {measure}:", "", _line(heads), _line(["--:"] * len(heads))]
-    for setting in results.study.settings:
-        cells = [shown(getattr(setting, results.study.x))]
-        cells += [f"{results.median(setting, name, measure):.3g}" for name in names]
-        lines.append(_line(cells))
-    return lines
-
-
-def _line(cells: list[str]) -> str:
-    """One line of a table."""
-    return f"| {' | '.join(cells)} |"
+    return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])])

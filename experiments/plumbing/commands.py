@@ -18,11 +18,11 @@ import publicmoments
 from experiments.plumbing import plots
 from experiments.plumbing.captions import caption
 from experiments.plumbing.figures import THINNING, Figure
-from experiments.plumbing.page import Judged, verdicts, write_page
+from experiments.plumbing.page import Judged, verdicts, write_page, write_verdicts
 from experiments.plumbing.running import Outcome, run_figures
 from experiments.plumbing.samples import DATA_SEED, available
 from experiments.plumbing.store import Store, source_hash
-from experiments.plumbing.tables import summarise, write_tables
+from experiments.plumbing.tables import Summaries, read_summaries, summarise, write_tables
 
 HERE = Path(__file__).resolve().parents[1]
 QUICK = {300: 3, 100: 2}
@@ -45,12 +45,31 @@ def main(*figures: Figure, page: bool = False, arguments: list[str] | None = Non
     options = _parser(figures).parse_args(arguments)
     console = Console()
     chosen = [f for f in figures if not options.figures or f.name in options.figures]
+    folder = options.output or HERE / ("quick/results" if options.quick else "results")
+    started = time.perf_counter()
+    if options.plot:
+        for figure in chosen:
+            _draw(figure, *read_summaries(folder, figure), folder, options.centre)
+    else:
+        entries = _run(chosen, folder, options, console)
+        if page and len(entries) == len(figures):
+            write_verdicts(folder, entries, provenance("repeats as stated for each figure"))
+    if page and len(chosen) == len(figures):
+        target = folder.parent / "RESULTS.md"
+        write_page(target, folder, figures)
+        console.print(f"wrote {_relative(target)}")
+    console.print(f"{(time.perf_counter() - started) / 60:.1f} minutes", highlight=False)
+
+
+def _run(
+    chosen: list[Figure], folder: Path, options: argparse.Namespace, console: Console
+) -> list[Judged]:
+    """Measure figures, write their tables and pictures, and judge the claims about them."""
     for figure in [f for f in chosen if not all(available(p.design.data) for p in f.panels)]:
         console.print(f"{figure.name} left out: set PUBLICMOMENTS_DATA to the folder of its data")
         chosen.remove(figure)
-    folder = options.output or HERE / ("quick/results" if options.quick else "results")
     repeats = {figure.name: _repeats(figure, options) for figure in chosen}
-    store, started = Store(folder / "units", source_hash()), time.perf_counter()
+    store = Store(folder / "units", source_hash())
     try:
         outcomes = run_figures(chosen, store, repeats, options.jobs, console)
     except KeyboardInterrupt:
@@ -61,23 +80,26 @@ def main(*figures: Figure, page: bool = False, arguments: list[str] | None = Non
         for figure in chosen
     ]
     _report(console, entries, outcomes, options.jobs)
-    if page and len(chosen) == len(figures):
-        target = folder.parent / "RESULTS.md"
-        write_page(target, entries, provenance("repeats as stated for each figure"))
-        console.print(f"wrote {_relative(target)}")
-    console.print(f"{(time.perf_counter() - started) / 60:.1f} minutes", highlight=False)
+    return entries
 
 
 def _finish(figure: Figure, outcome: Outcome, repeats: int, folder: Path, centre: str) -> Judged:
     """Write a figure's tables and pictures."""
     made, summaries = provenance(f"repeats 0 to {repeats - 1}"), summarise(outcome)
-    tables = write_tables(folder, figure, outcome, made)
+    write_tables(folder, figure, outcome, made)
+    _draw(figure, summaries, made, repeats, folder, centre)
+    thinning = THINNING if any(panel.design.every for panel in figure.panels) else 1
+    return Judged(figure, summaries, summarise(outcome, thinning), repeats)
+
+
+def _draw(
+    figure: Figure, summaries: Summaries, made: str, repeats: int, folder: Path, centre: str
+) -> None:
+    """Write a figure's pictures."""
     draw = figure.draw or plots.draw
     canvas = draw(figure, summaries, centre, caption(figure, repeats, centre))
     name = figure.name if centre == "mean" else f"{figure.name}-{centre}"
-    picture = plots.save(canvas, folder, name, made)[0]
-    thinning = THINNING if any(panel.design.every for panel in figure.panels) else 1
-    return Judged(figure, summaries, summarise(outcome, thinning), repeats, picture, tables)
+    plots.save(canvas, folder, name, made)
 
 
 def provenance(repeats: str) -> str:
@@ -146,6 +168,9 @@ def _parser(figures: tuple[Figure, ...]) -> argparse.ArgumentParser:
     names = [figure.name for figure in figures]
     parser.add_argument("--figures", nargs="+", choices=names, metavar="NAME", help="only these")
     parser.add_argument("--quick", action="store_true", help="few repeats, into another folder")
+    parser.add_argument(
+        "--plot", action="store_true", help="only draw, and write the page, from tables there are"
+    )
     parser.add_argument("--repeats", type=int, help="other than published")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument(

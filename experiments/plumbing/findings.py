@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from experiments.plumbing.figures import Cell
 from experiments.plumbing.judging import View, number, where
@@ -12,42 +13,51 @@ AS_GOOD = 1.1
 """A ratio up to which two median errors count as equal."""
 
 
-def findings(view: View) -> list[str]:
-    """Sentences about a panel, from its medians."""
+class Finding(NamedTuple):
+    """A sentence, in how many settings it is true, of how many, and figures; some have no count."""
+
+    text: str
+    settings: int | str
+    of: int | str
+    figures: str = ""
+
+
+def findings(view: View) -> list[Finding]:
+    """Findings about a panel, from its medians."""
     suffix = " logistic" if view.design.data.family == "logistic" else ""
     pmt, oracle, public, plain, matrix, full, adassp = (
         f"{name}{suffix}"
         for name in ("pmt", "oracle", "public", "non-private", "matrix", "full", "adassp")
     )
-    sentences = [_count(view, public, pmt, "is more accurate than")]
+    found = [_count(view, public, pmt, "is more accurate than")]
     if view.has(oracle):
-        sentences.append(_count(view, pmt, oracle, "is worse than", worse=True))
+        found.append(_count(view, pmt, oracle, "is worse than", worse=True))
     if view.has(adassp):
-        sentences.append(_count(view, adassp, pmt, "is more accurate than"))
+        found.append(_count(view, adassp, pmt, "is more accurate than"))
     if view.has(matrix):
-        sentences += [
+        found += [
             _count(view, matrix, pmt, "is more accurate than"),
             _count(view, full, public, "is more accurate than"),
             _factor(view, pmt, matrix),
             _factor(view, pmt, full),
         ]
         if _positive(view, plain):
-            sentences.append(_near(view, full, plain))
-    return [sentence for sentence in sentences if sentence]
+            found.append(_near(view, full, plain))
+    return found
 
 
-def _count(view: View, first: str, second: str, verb: str, *, worse: bool = False) -> str:
+def _count(view: View, first: str, second: str, verb: str, *, worse: bool = False) -> Finding:
     """In how many settings one method is ahead of another, and where it is most."""
     cells = list(view.design.cells())
     ahead = _ahead(view, first, second, worse)
     found = [cell for cell in cells if ahead(cell) > 1.0]
-    names = f"{METHODS[first].label} {verb} {METHODS[second].label}"
+    names = _sentence(f"{METHODS[first].label} {verb} {METHODS[second].label}")
     if not found:
-        return f"{names} in none of {len(cells)} settings."
+        return Finding(names, 0, len(cells))
     cell = max(found, key=ahead)
     figures = f"{number(view.at(first, cell))} against {number(view.at(second, cell))}"
     place = where(cell, view.design)
-    return f"{names} in {len(found)} of {len(cells)} settings, most at {place}: {figures}."
+    return Finding(names, len(found), len(cells), f"most at {place}: {figures}")
 
 
 def _ahead(view: View, first: str, second: str, worse: bool) -> Callable[[Cell], float]:
@@ -61,21 +71,24 @@ def _ahead(view: View, first: str, second: str, worse: bool) -> Callable[[Cell],
     return ratio
 
 
-def _factor(view: View, first: str, second: str) -> str:
+def _factor(view: View, first: str, second: str) -> Finding:
     """Range of the ratios of two errors."""
     ratios = [view.at(first, cell) / view.at(second, cell) for cell in view.design.cells()]
-    return (
-        f"The error of {METHODS[first].label} is {number(min(ratios))} to {number(max(ratios))} "
-        f"times that of {METHODS[second].label}."
-    )
+    names = f"The error of {METHODS[first].label} over that of {METHODS[second].label}"
+    return Finding(names, "", "", f"{number(min(ratios))} to {number(max(ratios))}")
 
 
-def _near(view: View, first: str, plain: str) -> str:
+def _near(view: View, first: str, plain: str) -> Finding:
     """In how many settings a private method costs nothing."""
     cells = list(view.design.cells())
     near = [c for c in cells if view.at(first, c) <= AS_GOOD * view.at(plain, c)]
-    label = METHODS[first].label
-    return f"{label} is within 10 % of non-private in {len(near)} of {len(cells)} settings."
+    names = _sentence(f"{METHODS[first].label} is within 10 % of non-private")
+    return Finding(names, len(near), len(cells))
+
+
+def _sentence(text: str) -> str:
+    """With a capital letter."""
+    return text[0].upper() + text[1:]
 
 
 def _positive(view: View, method: str) -> bool:

@@ -62,13 +62,16 @@ class Verdict:
         """Whether all of them do."""
         return self.good == self.of
 
+    @property
+    def word(self) -> str:
+        """Whether it holds, in a word."""
+        if self.holds:
+            return "holds"
+        return "fails" if self.good == 0 else f"partly ({self.good} of {self.of})"
+
     def __str__(self) -> str:
         """Word first, then figures."""
-        if self.holds:
-            word = "holds"
-        else:
-            word = "**fails**" if self.good == 0 else f"**partly** ({self.good} of {self.of})"
-        return f"{word}: {self.evidence}"
+        return f"{self.word}: {self.evidence}"
 
 
 Judge = Callable[[View], Verdict]

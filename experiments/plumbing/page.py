@@ -1,49 +1,49 @@
-"""The page of results: pictures, settings, verdicts on the paper's claims, and our own findings."""
+"""Tables of verdicts and findings, and the page of results that is made from them."""
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib.figure import Figure as Canvas
+
+from benchmarks.pages.pictures import Panel as Marks
+from benchmarks.pages.pictures import marks, save
+from benchmarks.pages.tables import Table, markdown, read, table, write, write_text
 from experiments.plumbing.figures import Figure, Panel
 from experiments.plumbing.findings import findings
 from experiments.plumbing.judging import MEASURES, TOLERANCE, Verdict, View
 from experiments.plumbing.tables import Summaries
-from publicmoments.io.atomic import write_atomically
+
+KEPT = ("overview", "claims", "findings", "figures")
+"""Tables of a full run, beside the summaries of each figure."""
 
 INTRODUCTION = f"""\
 The ten figures of the paper's experiments, with its methods, settings and plots, and with rows that
 it does not show. Verdicts are computed from the numbers; none is written by hand.
 
-- **Budgets.** The paper's mu is that of each statistic, so that DP-PMTRR, DP-RR, DP-PMTLR and
-  DP-LR cost sqrt(2) mu in all, DP-GD mu. Here *every* method of a comparison, DP-GD and ours
-  included, has the same total, sqrt(2) mu.
-- **Errors** are Euclidean distances from the true coefficients in simulations, and from the
-  non-private fit of the same rows on real data, whose own error is then 0 by definition.
-- **Oracles.** DP-RR and DP-LR take their radii from the private rows, as the paper's experiments
-  do; DP-RR those of the remark after Theorem 4.3. They are not private, and no private method could
-  match their choice.
-- **Public only** is the non-private fit of the public rows. It and "ours, public responses" need
-  public responses; DP-PMTRR, DP-PMTLR and "ours, matrix only" know the public second moments and,
-  of linear responses, the scale. AdaSSP takes its bounds from the public rows and no penalty.
-- **Twice judged.** By the mean and standard deviation over the repeats, as published, and by the
-  median and the width of the middle four fifths. The inverse of a noisy matrix has no finite mean:
-  where runs diverge, their mean says how the worst of them went, and another set of repeats gives
-  another mean. A trend is forgiven steps of {TOLERANCE:.0%} against it.
-- **Repeats** are as many as published. The library's own estimators run in every third repeat of
-  the ridge figures and of the bank table; findings compare all methods on those repeats.
-- **Loops.** The published loops make T + 1 noisy updates and pay for T; here exactly T are made.
-- **Simulated rows.** The paper gives neither mean nor covariance. Here the mean and the
-  coefficients are standard normal and the eigenvalues of the covariance go in geometric progression
-  with condition number 100, in random directions; every repeat draws its own population.
+- **Budgets.** The paper's mu is that of each statistic. Here *every* method of a comparison has the
+  same total, sqrt(2) mu.
+- **Errors** are distances from the true coefficients in simulations, and from the non-private fit
+  of the same rows on real data.
+- **Oracles**, DP-RR and DP-LR, take their radii from the private rows, as in the paper, and are
+  not private. "Public only" and "ours, public responses" need public responses, others do not.
+- **Twice judged.** By mean and standard deviation over the repeats, as published, and by median and
+  middle four fifths: where runs diverge, a mean says how the worst of them went. A trend is
+  forgiven steps of {TOLERANCE:.0%} against it.
+- **Chosen here** is what the paper leaves open, above all the covariance of simulated rows:
+  [figures.csv](results/figures.csv). The library's own estimators run in every third repeat of some
+  figures; findings compare all methods on those.
 """
 
 
 @dataclass(frozen=True)
 class Judged:
     """
-    A figure with its numbers and files, ready for the page.
+    A figure with its numbers, ready to be judged.
 
     Parameters
     ----------
@@ -53,18 +53,12 @@ class Judged:
         Of all repeats, and of those in which the library's own estimators run too.
     repeats : int
         How many there were.
-    picture : Path
-        The figure as PNG.
-    tables : list of Path
-        Summaries, then measurements.
     """
 
     figure: Figure
     summaries: Summaries
     common: Summaries
     repeats: int
-    picture: Path
-    tables: list[Path]
 
 
 def verdicts(panel: Panel, summaries: Summaries) -> list[tuple[str, list[Verdict]]]:
@@ -73,77 +67,103 @@ def verdicts(panel: Panel, summaries: Summaries) -> list[tuple[str, list[Verdict
     return [(claim.text, [claim.judge(view) for view in views]) for claim in panel.claims]
 
 
-def write_page(path: Path, entries: list[Judged], made: str) -> None:
-    """Write the page."""
+def write_verdicts(folder: Path, entries: list[Judged], made: str) -> None:
+    """Write what was found: claims, how many of them hold, and findings of our own."""
+    panels = [(entry, panel) for entry in entries for panel in entry.figure.panels]
+    claims, counts, found = [], [], []
+    for entry, panel in panels:
+        name, judged = entry.figure.name, verdicts(panel, entry.summaries)
+        for text, pair in judged:
+            cells = [cell for one in pair for cell in (one.word, one.evidence)]
+            claims.append([name, panel.name, text, *cells])
+        if judged:
+            held = [sum(pair[k].holds for _, pair in judged) for k in range(len(MEASURES))]
+            counts.append([name, panel.name, len(judged), *held])
+        sentences = findings(View(panel, entry.common, "median"))
+        found += [[name, panel.name, *sentence] for sentence in sentences]
+    settings = [
+        [e.figure.name, e.figure.title, e.repeats, e.figure.stated, e.figure.chosen]
+        for e in entries
+    ]
+    by = [column for measure in MEASURES for column in (f"by the {measure}", f"{measure} figures")]
+    for name, columns, lines in (
+        ("overview", ("figure", "panel", "claims", *(f"by the {m}" for m in MEASURES)), counts),
+        ("claims", ("figure", "panel", "claim", *by), claims),
+        ("findings", ("figure", "panel", "finding", "settings", "of", "figures"), found),
+        ("figures", ("figure", "title", "repeats", "stated", "chosen"), settings),
+    ):
+        write(folder / f"{name}.csv", table(made, columns, lines))
+
+
+def write_page(path: Path, folder: Path, figures: Iterable[Figure]) -> None:
+    """Write the page from the tables in a folder."""
+    kept = {name: read(folder / f"{name}.csv") for name in KEPT}
+    overview, titles = kept["overview"], {figure.name: figure.title for figure in figures}
+    save(_picture(overview), folder / "overview.png")
+    link = Path(os.path.relpath(folder, path.parent)).as_posix()
+    tables = ", ".join(f"[{name}.csv]({link}/{name}.csv)" for name in KEPT)
     parts = [
         "# The paper's experiments, run again",
-        f"Made by {made}.",
-        INTRODUCTION,
-        "## Overview",
-        _overview(entries),
-        *(_section(path, entry) for entry in entries),
+        INTRODUCTION.replace("(results/", f"({link}/"),
+        f"## How many claims hold\n\n{_counted(overview)}",
+        f"![How many claims hold]({link}/overview.png)",
+        _nowhere(kept["claims"]),
+        "## What the paper does not show",
+        _found(kept["findings"]),
+        "## Figures\n\nBelow each: claims that hold by the mean and by the median, by panel.",
+        *(_section(link, name, titles[name], overview) for name in titles),
+        f"## All numbers\n\n{tables}, and a summary beside each figure. Made by {overview.made}. "
+        "`python -m experiments --plot` draws the figures and writes this page from them.",
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, ("\n\n".join(part.rstrip() for part in parts) + "\n").encode())
+    write_text(path, "\n\n".join(part.strip() for part in parts) + "\n")
 
 
-def _overview(entries: list[Judged]) -> str:
-    """A table of how many claims hold."""
-    lines = [
-        "| figure | panel | claims | hold by the mean | hold by the median |",
-        "| --- | --- | --: | --: | --: |",
-    ]
-    for entry in entries:
-        for panel in entry.figure.panels:
-            judged = [pair for _, pair in verdicts(panel, entry.summaries)]
-            if judged:
-                counts = [sum(pair[k].holds for pair in judged) for k in range(len(MEASURES))]
-                link = f"[{entry.figure.title}](#{entry.figure.name})"
-                cells = [link, panel.name, len(judged), *counts]
-                lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines)
+def _picture(overview: Table) -> Canvas:
+    """Shares of claims that hold, by panel."""
+    series = {
+        column: {
+            f"{row['figure']}, {row['panel']}": int(row[column]) / int(row["claims"])
+            for row in overview.rows
+        }
+        for column in overview.columns[3:]
+    }
+    return marks([Marks("", series)], "share of the paper's claims that hold", log=False)
 
 
-def _section(path: Path, entry: Judged) -> str:
-    """Picture, settings, claims and findings of one figure."""
-    figure = entry.figure
-    tables = ", ".join(_table_link(path, table) for table in entry.tables)
-    lines = [
-        f'<a id="{figure.name}"></a>',
-        "",
-        f"## {figure.title}",
-        "",
-        f"![{figure.title}]({_link(path, entry.picture)})",
-        "",
-        f"- Stated by the paper: {figure.stated}.",
-        f"- Left open by it and chosen here: {figure.chosen}.",
-        f"- {entry.repeats} repeats. Tables: {tables}.",
-    ]
-    for panel in figure.panels:
-        lines += ["", f"### {panel.name[0].upper()}{panel.name[1:]}", ""]
-        if panel.claims:
-            lines += [*_claims(panel, entry.summaries), ""]
-        lines += ["Found besides, by the median:", ""]
-        sentences = findings(View(panel, entry.common, "median"))
-        lines += [f"- {sentence[0].upper()}{sentence[1:]}" for sentence in sentences]
-    return "\n".join(lines)
+def _counted(overview: Table) -> str:
+    """How many claims hold in all."""
+    total = sum(int(row["claims"]) for row in overview.rows)
+    held = [f"{sum(int(row[c]) for row in overview.rows)} {c}" for c in overview.columns[3:]]
+    return f"Of {total} claims, judged panel by panel, {' and '.join(held)}."
 
 
-def _claims(panel: Panel, summaries: Summaries) -> list[str]:
-    """A table of claims and verdicts."""
-    lines = ["| claim | by the mean | by the median |", "| --- | --- | --- |"]
-    for text, pair in verdicts(panel, summaries):
-        lines.append(f"| {text} | " + " | ".join(map(str, pair)) + " |")
-    return lines
+def _nowhere(claims: Table) -> str:
+    """Claims that hold in full on none of several panels, whichever way they are judged."""
+    lost = []
+    for text in claims.values("claim"):
+        rows = claims.where(claim=text)
+        words = {row[f"by the {measure}"] for row in rows for measure in MEASURES}
+        if len(rows) > 1 and "holds" not in words:
+            lost.append(f"- {text} ({len(rows)} panels)")
+    return "**Hold in full on no panel**, by neither measure:\n\n" + ("\n".join(lost) or "none")
 
 
-def _table_link(page: Path, table: Path) -> str:
-    """A link to a table, or its name where it is too large to be kept with the page."""
-    if table.parent.name == "raw":
-        return f"`raw/{table.name}` (made by the run, not kept)"
-    return f"[{table.name}]({_link(page, table)})"
+def _found(found: Table) -> str:
+    """Findings that are counted, over all panels together."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for row in found.rows:
+        if row["of"]:
+            counts[row["finding"]][0] += int(row["settings"])
+            counts[row["finding"]][1] += int(row["of"])
+    lines = [[text, f"{good} of {of}"] for text, (good, of) in counts.items()]
+    return markdown(("by the median", "settings"), lines)
 
 
-def _link(page: Path, target: Path) -> str:
-    """Address of a file as seen from the page."""
-    return Path(os.path.relpath(target, page.parent)).as_posix()
+def _section(link: str, name: str, title: str, overview: Table) -> str:
+    """Picture and verdicts of one figure."""
+    told = "; ".join(
+        f"{row['panel']}: {row['by the mean']} and {row['by the median']} of {row['claims']}"
+        for row in overview.where(figure=name)
+    )
+    summary = f"[{name}-summary.csv]({link}/{name}-summary.csv)"
+    return f"### {title}\n\n![{name}]({link}/{name}.png)\n\n{told}. {summary}"

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.pages.tables import read
 from experiments.plumbing.figures import Cell, Figure, shown
 from experiments.plumbing.methods import METHODS
 from experiments.plumbing.running import Outcome
 from publicmoments.io.atomic import write_atomically
 
-LARGEST_COMMITTED = 3_000_000
-"""Bytes above which the table of measurements goes to a folder that git ignores."""
+RAW = "raw"
+"""Folder of measurements, which git ignores: summaries are enough to draw a figure again."""
 
 SETTING = ("panel", "n", "mu", "lambda")
 
@@ -70,16 +71,30 @@ def summary(errors: np.ndarray) -> Summary:
 
 
 def write_tables(folder: Path, figure: Figure, outcome: Outcome, made: str) -> list[Path]:
-    """Write both tables; return their paths, that of the summaries first."""
+    """Write summaries, and measurements where git does not look; return both paths."""
     short = folder / f"{figure.name}-summary.csv"
     _write(short, _csv(_summary_rows(summarise(outcome)), made))
-    full = _csv(_measurement_rows(outcome), made)
-    place = folder if len(full) <= LARGEST_COMMITTED else folder / "raw"
-    for stale in (folder / f"{figure.name}.csv", folder / "raw" / f"{figure.name}.csv"):
-        stale.unlink(missing_ok=True)
-    path = place / f"{figure.name}.csv"
-    _write(path, full)
-    return [short, path]
+    full = folder / RAW / f"{figure.name}.csv"
+    _write(full, _csv(_measurement_rows(outcome), made))
+    return [short, full]
+
+
+def read_summaries(folder: Path, figure: Figure) -> tuple[Summaries, str, int]:
+    """Summaries of a figure, how they were made, and the number of repeats."""
+    kept = read(folder / f"{figure.name}-summary.csv")
+    names = {
+        (panel.name, METHODS[method].label): method
+        for panel in figure.panels
+        for method in panel.design.methods
+    }
+    found: Summaries = {}
+    for row in kept.rows:
+        cell = Cell(int(row["n"]), float(row["mu"]), float(row["lambda"]))
+        iteration = int(row["iteration"]) if row["iteration"] else None
+        method = names[row["panel"], row["method"]]
+        numbers = (float(row[name.name]) for name in fields(Summary)[1:])
+        found[Key(row["panel"], cell, method, iteration)] = Summary(int(row["count"]), *numbers)
+    return found, kept.made, max(values.count for values in found.values())
 
 
 def _measurement_rows(outcome: Outcome) -> list[list[object]]:

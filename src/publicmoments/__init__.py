@@ -9,9 +9,9 @@ from publicmoments.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from publicmoments.checks import PublicMomentsWarning
+    from publicmoments.models.glm import GLM, PoissonRegressor
     from publicmoments.models.logistic import LogisticRegression
     from publicmoments.models.model_file import load_model, save_model
-    from publicmoments.models.regressors import GLM, PoissonRegressor
     from publicmoments.models.ridge import Ridge
     from publicmoments.planner.forecasts import Plan
     from publicmoments.planner.plans import plan
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from publicmoments.privacy.ledger import Ledger, LedgerError
     from publicmoments.public import PublicMoments
     from publicmoments.release.readings import MomentRelease
-    from publicmoments.release.releasing import release_moments
-    from publicmoments.release.sites import combine
+    from publicmoments.release.releasing import combine, release_moments
 
 __all__ = [
     "GDP",
@@ -53,18 +52,18 @@ _HOMES = {
     "BudgetExceeded": "privacy.account",
     "Card": "privacy.card",
     "GDP": "privacy.budgets",
-    "GLM": "models.regressors",
+    "GLM": "models.glm",
     "Ledger": "privacy.ledger",
     "LedgerError": "privacy.ledger",
     "LogisticRegression": "models.logistic",
     "MomentRelease": "release.readings",
     "Plan": "planner.forecasts",
-    "PoissonRegressor": "models.regressors",
+    "PoissonRegressor": "models.glm",
     "PublicMoments": "public",
     "PublicMomentsWarning": "checks",
     "Ridge": "models.ridge",
     "ZCDP": "privacy.budgets",
-    "combine": "release.sites",
+    "combine": "release.releasing",
     "load_model": "models.model_file",
     "plan": "planner.plans",
     "release_moments": "release.releasing",

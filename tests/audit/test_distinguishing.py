@@ -7,10 +7,10 @@ import pytest
 
 from audit.door import BulkNoise
 from audit.game import mu_lower_bound
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.privacy import GDP, Account
-from publicmoments.rows import GramRecipe, TotalRecipe
-from publicmoments.session import release
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
+from publicmoments.session.door import release
 from tests.helpers import query_of
 
 MU = 1.0

@@ -9,9 +9,9 @@ from scipy.stats import norm
 from audit.door import BulkNoise, watched
 from audit.game import upper_rate
 from publicmoments import GDP, LogisticRegression, PublicMoments
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.privacy import Account
-from publicmoments.session import release
+from publicmoments.session.door import release
 from tests.helpers import query_of
 
 N, D = 6, 2

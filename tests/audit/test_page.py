@@ -2,49 +2,55 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from audit import __main__ as program
 from audit.sections import SECTIONS, Section, Sizes
+from benchmarks.pages.others import AUDIT, AUDITED
+from benchmarks.pages.page import render
+from benchmarks.pages.tables import read
 
 TINY = Sizes(runs=50, fits=4, releases=2, property_rounds=1, fuzz_seconds=0.2, soak_fits=3)
 
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(program, "KEPT", tmp_path / "results")
-    monkeypatch.setattr(program, "PAGE", tmp_path / "audit.md")
+    monkeypatch.setattr(program, "DOCS", tmp_path)
     return tmp_path
 
 
 def test_a_section_is_kept_and_shown(kept, capsys):
-    program.run("bits", TINY, "python -m audit bits --releases 2")
-    outcome = json.loads((kept / "results" / "bits.json").read_text())
-    page, told = program.page(), capsys.readouterr().err
-    assert "## Low-order bits: passed" in page
-    assert f"{outcome['date']}, `python -m audit bits --releases 2`" in page
-    for line in outcome["lines"]:
-        assert f"| {' | '.join(line['cells'])} |" in page
-        assert " | ".join(line["cells"]) in told
-    # Sections that were not run are told among what is not covered, and only there.
-    shown, _, rest = page.partition("## Not covered")
-    others = [section.title for name, section in SECTIONS.items() if name != "bits"]
-    assert all(f"## {title}" not in shown and f"- {title}: not run" in rest for title in others)
-    assert "Low-order bits" not in rest
+    assert program.run("bits", TINY, "python -m audit bits --releases 2")
+    outcome = read(kept / "results" / "audit-bits.csv")
+    page, told = render(AUDIT, kept).read_text(), capsys.readouterr().err
+    (title,) = [line for line in page.splitlines() if line.startswith("| Low-order bits |")]
+    assert title.endswith(f"| {len(outcome.rows)} | passed |")
+    assert "`python -m audit bits --releases 2; 20" in page
+    for row in outcome.rows:
+        assert row.pop("sound") == "yes"
+        assert " | ".join(row.values()) in told
+    # Sections that were not run are told, and only there.
+    others = [name for name in SECTIONS if name != "bits"]
+    assert f"Not run: {', '.join(others)}." in page
+    assert all(section.title not in page for name, section in SECTIONS.items() if name != "bits")
+
+
+def test_the_page_has_every_section():
+    assert list(SECTIONS) == list(AUDITED)
 
 
 @pytest.mark.parametrize("lines", [[], [(True, ["y"]), (False, ["x"])]])
 def test_a_failure_is_shown_and_fails_the_program(kept, lines, monkeypatch, capsys):
-    broken = Section("Broken", "Words.", ("a",), lambda sizes: iter(lines))
+    broken = Section("Broken", "Short.", "Words.", ("a",), lambda sizes: iter(lines))
     monkeypatch.setitem(SECTIONS, "bits", broken)
     monkeypatch.setattr("sys.argv", ["audit", "bits"])
     assert program.main() == 1
     told = capsys.readouterr()
     assert ("FAILED: x" in told.err) == bool(lines)
     # One page, printed and written.
-    assert "## Broken: FAILED" in told.out
+    assert "| Broken | Short. |" in told.out
+    assert "FAILED" in told.out
+    assert ("- Broken: x" in told.out) == bool(lines)
     assert told.out.strip() == (kept / "audit.md").read_text().strip()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from publicmoments.privacy import Account
-from publicmoments.rows import GramRecipe, TotalRecipe
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
 from tests.contract.sources import FEATURES, FRAME, N_ROWS, SourceKind, exact_sums, private_rows
 
 

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from publicmoments import PublicMoments
 from publicmoments.data import as_responses, as_table, by_name
-from publicmoments.engines import exact_sum
-from publicmoments.rows import PrivateRows
+from publicmoments.engines.dispatch import exact_sum
+from publicmoments.rows.private_rows import PrivateRows
 
 N_ROWS = 2_000
 FEATURES = ["age", "visits", "insured"]

@@ -36,7 +36,7 @@ from publicmoments.paper import (
     PMTSecondMoment,
     pmt,
 )
-from publicmoments.rows import GramRecipe
+from publicmoments.rows.recipe import GramRecipe
 from tests.helpers import noise_off
 
 N, D = 20_000, 3

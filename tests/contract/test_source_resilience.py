@@ -18,9 +18,8 @@ from dask.callbacks import Callback
 from publicmoments import GDP, Ridge
 from publicmoments.data.frame import Refusal
 from publicmoments.data.spark import _PartitionSum
-from publicmoments.engines import exact_sum
-from publicmoments.engines.dispatch import PieceSum
-from publicmoments.rows import InvalidRows
+from publicmoments.engines.dispatch import PieceSum, exact_sum
+from publicmoments.rows.private_rows import InvalidRows
 from tests.contract.sources import (
     FEATURES,
     FRAME,

@@ -21,9 +21,10 @@ from publicmoments import (
     release_moments,
 )
 from publicmoments.data import as_responses, as_table, by_name
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.families import Gaussian
-from publicmoments.rows import InvalidRows, TotalRecipe
+from publicmoments.rows.private_rows import InvalidRows
+from publicmoments.rows.recipe import TotalRecipe
 from tests.contract.sources import (
     EVERY_KIND,
     FEATURES,

@@ -12,7 +12,7 @@ from audit.cases import CASES, released_by, table_for
 from publicmoments import GDP, threads
 from publicmoments.privacy import Ledger
 from publicmoments.privacy.noise import SystemNoise
-from publicmoments.rows import PrivateRows
+from publicmoments.rows.private_rows import PrivateRows
 from publicmoments.session import door
 
 ESTIMATORS = {name: case for name, case in CASES.items() if case.kind != "none"}

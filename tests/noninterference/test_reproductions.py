@@ -32,11 +32,12 @@ from publicmoments import (
 )
 from publicmoments.cli import main
 from publicmoments.data import as_labels, as_table, device_table
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.families import Gamma, Multinomial
 from publicmoments.families.factors import Slope
 from publicmoments.privacy import BudgetExceeded, Ledger
-from publicmoments.rows import InvalidRows, PrivateRows, TotalRecipe
+from publicmoments.rows.private_rows import InvalidRows, PrivateRows
+from publicmoments.rows.recipe import TotalRecipe
 
 SECRET = "Mr Secret, 41"
 N = 60

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from publicmoments.data.blocks import ROW_MULTIPLE
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import add_up
 from publicmoments.evidence.responses import response_edges
 from publicmoments.evidence.tails import signed_edges
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
 from publicmoments.families.factors import ScaledResponse, Slope
 from publicmoments.privacy.unit import ONE_ROW
-from publicmoments.rows import CountRecipe
+from publicmoments.rows.recipe import CountRecipe
 from tests.helpers import integer_rows, query_of
 
 BLOCK = ROW_MULTIPLE

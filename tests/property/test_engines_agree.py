@@ -18,20 +18,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from publicmoments.data import as_responses, as_table, by_name, device_table
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.evidence.responses import response_edges
 from publicmoments.evidence.tails import signed_edges
 from publicmoments.families import Gaussian
 from publicmoments.families.factors import Slope
 from publicmoments.privacy import GDP, ZCDP, Account, ApproxDP, compose, gdp_delta, gdp_epsilon
 from publicmoments.privacy.account import BudgetExceeded
-from publicmoments.rows import (
-    CoarseTotalRecipe,
-    CountRecipe,
-    GramRecipe,
-    PrivateRows,
-    TotalRecipe,
-)
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import CoarseTotalRecipe, CountRecipe, GramRecipe, TotalRecipe
 
 D = 3
 NAMES = ["a", "b", "c"]

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
 from publicmoments.families.factors import Slope
-from publicmoments.rows import CoarseTotalRecipe, TotalRecipe
+from publicmoments.rows.recipe import CoarseTotalRecipe, TotalRecipe
 from tests.helpers import integer_rows
 
 N, P = 6, 2

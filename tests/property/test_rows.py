@@ -12,12 +12,12 @@ from hypothesis.extra.numpy import arrays
 from threadpoolctl import threadpool_limits
 
 from publicmoments.data.blocks import ROW_MULTIPLE
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import block_shape
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.unit import ONE_ROW
-from publicmoments.rows import CoarseTotalRecipe, GramRecipe, TotalRecipe
-from publicmoments.session import EigenvalueQuery
+from publicmoments.rows.recipe import CoarseTotalRecipe, GramRecipe, TotalRecipe
+from publicmoments.session.queries import EigenvalueQuery
 from tests.helpers import integer_rows, query_of, released
 
 BLOCK = ROW_MULTIPLE

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from publicmoments.engines import exact_sum
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SeededNoise, SystemNoise
-from publicmoments.rows import GramRecipe, TotalRecipe
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
 from tests.helpers import released
 
 RELEASES = 300

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from publicmoments.data import as_responses, as_table, device_array, no_columns, to_host
 from publicmoments.engines import host
-from publicmoments.rows import PrivateRows, Recipe, WhitenedRows, factors_of
+from publicmoments.rows.kernel import factors_of
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import Recipe, WhitenedRows
 
 BLOCK_CELLS = 2**26
 """Cells of a block: 512 MiB in float64, a small share of a device and enough to keep it busy."""

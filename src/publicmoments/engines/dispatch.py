@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from publicmoments.data import Frame, located
 from publicmoments.engines import device, host
 from publicmoments.engines.host import KeptBlock
-from publicmoments.rows import PrivateRows, Recipe
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import Recipe
 
 
 def exact_sum(

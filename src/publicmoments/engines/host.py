@@ -13,18 +13,15 @@ from numpy.typing import NDArray
 
 from publicmoments.arrays import Array
 from publicmoments.data.blocks import ROW_MULTIPLE, SMALL_DIMENSION, rows_at_once
-from publicmoments.rows import (
-    Block,
-    PrivateRows,
-    Recipe,
-    WhitenedRows,
+from publicmoments.rows.grid import Block, largest_entry, scaled_down
+from publicmoments.rows.kernel import (
     bound_block,
-    largest_entry,
     multiplied_block,
     ordinary_rows,
-    scaled_down,
     whitened_block,
 )
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import Recipe, WhitenedRows
 from publicmoments.threads import side_by_side, single_threaded
 
 SMALL_PRODUCT = 10**6

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from publicmoments.arrays import Array
-from publicmoments.evidence.chance import beyond_chance
-from publicmoments.evidence.matrices import LEAST_VALUE, floored_power
+from publicmoments.evidence.numerics import LEAST_VALUE, beyond_chance, floored_power
 from publicmoments.evidence.standins import enough_rows
 from publicmoments.public import PublicDesign
 

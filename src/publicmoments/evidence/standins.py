@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from publicmoments.arrays import Array
-from publicmoments.evidence.matrices import floored_power
+from publicmoments.evidence.numerics import floored_power
 from publicmoments.families import Family
 
 MOST_PREDICTOR = 30.0

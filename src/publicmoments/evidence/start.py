@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from publicmoments.arrays import Array
-from publicmoments.evidence.matrices import positive_inverse, positive_solution
+from publicmoments.evidence.numerics import positive_inverse, positive_solution
 from publicmoments.evidence.standins import StandIns
 from publicmoments.families import Family
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from publicmoments.arrays import Array
-from publicmoments.evidence.bounds import Bound, LengthBounds, choose_bound
-from publicmoments.evidence.look import Look, look_radius, looked
-from publicmoments.evidence.matrices import floored_power, positive_inverse
-from publicmoments.evidence.penalty_choice import shrunk
+from publicmoments.evidence.look import look_radius, looked
+from publicmoments.evidence.numerics import floored_power, positive_inverse
 from publicmoments.evidence.posterior import (
-    ErrorParts,
     Observation,
     Posterior,
     explained,
     largest_moved,
+    shrunk,
     surprise,
     told,
 )
 from publicmoments.evidence.responses import OFFSETS, Histogram, response_edges, typical_offset
-from publicmoments.evidence.schedule import Schedule, schedule
 from publicmoments.evidence.standins import Secant, StandIns, enough_rows, made_up_rows
 from publicmoments.evidence.start import (
     LEAST_DISPERSION,
@@ -31,36 +28,27 @@ from publicmoments.evidence.start import (
     public_start,
 )
 from publicmoments.evidence.tails import (
+    Bound,
+    LengthBounds,
     Tails,
+    choose_bound,
     excesses,
     normal_quantiles,
     octave_shares,
     signed_edges,
     sorted_in,
 )
-from publicmoments.families import Family
 from publicmoments.families.factors import Ones, ScaledResponse, Slope
 from publicmoments.models.penalty import penalised
-from publicmoments.public import PublicDesign
-from publicmoments.session import (
-    CoarseTotalRecipe,
+from publicmoments.models.problem import Fitted, Problem, Step, sides_of
+from publicmoments.rows.recipe import CountRecipe, GramRecipe
+from publicmoments.session.door import Release, Session
+from publicmoments.session.queries import (
     CountQuery,
-    CountRecipe,
-    Demand,
     GramQuery,
-    GramRecipe,
-    Release,
-    Session,
     SumQuery,
-    TotalRecipe,
-    count_demand,
-    gram_demand,
     share_of,
-    sum_demand,
 )
-
-FINE_BUDGET = 2.0**20
-"""From this mu times the root of n on, rounding on the coarser grid could be seen."""
 
 HINT = 0.04
 """Relative variance of shares of influences that are guessed from the histogram of responses."""
@@ -73,148 +61,6 @@ MOST_PENALTY = 1e6
 
 PULLS, SETTLED = 50, 1e-10
 """Rounds of finding the pull of an absolute penalty; relative change that ends them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """
-    What is to be fitted, and what public data say of it.
-
-    Parameters
-    ----------
-    family : Family
-        Of the responses, with one predictor for each.
-    design : PublicDesign
-        Public moments of the design.
-    scale : float or tuple of float
-        Units of the responses.
-    offset : bool
-        Whether the last column of the private responses is an offset.
-    public_responses : ndarray of shape (n, columns) or None
-        Responses of the public rows in their units.
-    public_offsets : ndarray of shape (n, 1) or float
-        Their offsets.
-    l1 : float
-        Absolute penalty in raw units.
-    ridge : float or None
-        Squared penalty in raw units; None has it chosen at the end.
-    anchor : bool
-        Whether public responses count as evidence.
-    steps : int or None
-        Gradients that the user insists on.
-    """
-
-    family: Family
-    design: PublicDesign
-    scale: float | tuple[float, ...]
-    offset: bool
-    public_responses: Array | None = field(repr=False)
-    public_offsets: Array | float = field(repr=False)
-    l1: float
-    ridge: float | None
-    anchor: bool
-    steps: int | None
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether public rows come with responses that count."""
-        return self.anchor and self.public_responses is not None
-
-    @property
-    def by_moments(self) -> bool:
-        """Whether a public linear fit is known from moments alone."""
-        known = self.design.coef is not None and self.design.rows is None
-        return self.anchor and known and self.family.is_linear
-
-    def schedule(self, mu: float, n_rows: int) -> Schedule:
-        """How a budget is split."""
-        return schedule(
-            mu,
-            n_rows,
-            self.design.n_columns,
-            informed=self.by_rows or self.by_moments,
-            counted=self.counted,
-            steps=self.steps,
-        )
-
-    def demands(self, mu: float, n_rows: int) -> list[Demand]:
-        """All that a fit will ask whose schedule is made for ``mu``."""
-        plan, family, p = self.schedule(mu, n_rows), self.family, self.design.n_columns
-        demands = [gram_demand(n_rows, p, share_of(plan.look))]
-        if plan.responses:
-            cost = share_of(plan.responses / self.n_histograms)
-            cells = len(response_edges(family.alone, self.offset))
-            demands += [count_demand(n_rows, cells, cost, family.n_responses)]
-            demands += [count_demand(n_rows, len(OFFSETS), cost)] * self.offset
-        if self.counted:
-            cells = len(signed_edges(1.0, _sides(family)))
-            demands += [count_demand(n_rows, cells, share_of(plan.counts), len(plan.steps))]
-        size, kind = p * family.n_predictors, self.recipe(mu, n_rows)
-        return demands + [sum_demand(n_rows, size, share_of(s), kind=kind) for s in plan.steps]
-
-    @property
-    def n_histograms(self) -> int:
-        """Histograms where nothing public is known of the responses: of these and the offset."""
-        return self.family.n_responses + self.offset
-
-    @property
-    def counted(self) -> bool:
-        """Whether influences are counted: unless slopes are bounded anyway."""
-        return not math.isfinite(self.family.slope_limit)
-
-    def recipe(self, mu: float, n_rows: int) -> type[TotalRecipe]:
-        """Grid of the gradients: a fine one where rounding on the coarse one could be seen."""
-        fine = mu * math.sqrt(n_rows) > FINE_BUDGET
-        return TotalRecipe if fine else CoarseTotalRecipe
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """A released gradient, its bound and what was expected of it."""
-
-    released: Release
-    bound: Bound
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """
-    What a fit found.
-
-    Parameters
-    ----------
-    coef : ndarray of shape (p, k)
-        Coefficients in raw units of the design, and family units of the response.
-    whitened : ndarray of shape (p k,)
-        The same in whitened coordinates.
-    whitener : ndarray of shape (p, p)
-        ``coef = whitener @ whitened``.
-    posterior : Posterior
-        What releases say.
-    errors : ErrorParts
-        Of the whitened coefficients.
-    look : Look
-        The released second moment beside the public one.
-    steps : tuple of Step
-        Released gradients.
-    spread : ndarray of shape (k,)
-        Mean squared slope over the information of a row: the residual variance of a linear fit.
-    start_z : float
-        Distance of the public fit from the releases in standard errors; 0 without one.
-    alpha : float
-        Squared penalty in raw units.
-    """
-
-    coef: Array = field(repr=False)
-    whitened: Array = field(repr=False)
-    whitener: Array = field(repr=False)
-    posterior: Posterior = field(repr=False)
-    errors: ErrorParts = field(repr=False)
-    look: Look = field(repr=False)
-    steps: tuple[Step, ...]
-    spread: Array
-    start_z: float
-    alpha: float
 
 
 def fit(problem: Problem, session: Session, mu: float) -> Fitted:
@@ -244,10 +90,10 @@ def fit(problem: Problem, session: Session, mu: float) -> Fitted:
     **Why.** What is asked next depends on public inputs and on earlier answers only, and how often
     is asked depends on public numbers alone.
     """
-    return _Fit(problem, session, mu).run()
+    return _Search(problem, session, mu).run()
 
 
-class _Fit:
+class _Search:
     """The state of a fit between its releases."""
 
     def __init__(self, problem: Problem, session: Session, mu: float) -> None:
@@ -314,7 +160,7 @@ class _Fit:
                 problem.public_offsets,
             )
             spread = self.stand_ins.spread(self.start.coef) * self.start.dispersion
-            self.tails = Tails.unknown(self.typical(spread), _sides(family))
+            self.tails = Tails.unknown(self.typical(spread), sides_of(family))
         elif problem.by_moments:
             scale = np.asarray(problem.scale)
             coef = self.look.unwhitener @ np.asarray(design.coef) / scale
@@ -375,7 +221,7 @@ class _Fit:
 
     def guess_tails(self, spread: Array, slopes: Array, weights: Array) -> None:
         """Guess sizes of influences from slopes and rows of typical length."""
-        unit, sides = self.typical(spread), _sides(self.family)
+        unit, sides = self.typical(spread), sides_of(self.family)
         length = math.sqrt(self.problem.design.n_columns)
         shares = sorted_in(length * slopes, unit, sides, weights / weights.sum())
         least = 1.0 / self.n_rows
@@ -398,8 +244,8 @@ class _Fit:
             return self.tails
         assert self.public_rows is not None
         lengths = _lengths(self.public_rows)
-        values = lengths * (slopes[:, 0] if _sides(self.family) == 2 else _lengths(slopes))
-        shares, n = sorted_in(values, self.tails.unit, _sides(self.family)), len(values)
+        values = lengths * (slopes[:, 0] if sides_of(self.family) == 2 else _lengths(slopes))
+        shares, n = sorted_in(values, self.tails.unit, sides_of(self.family)), len(values)
         public = Tails(self.tails.unit, shares, np.maximum(shares, 1.0 / n) / n)
         return public.learned(self.tails.shares, self.tails.variances)
 
@@ -438,7 +284,7 @@ class _Fit:
         """Count how many rows have influences of which size, where these have no limit."""
         if not self.problem.counted:
             return
-        sides, k = _sides(self.family), self.family.n_predictors
+        sides, k = sides_of(self.family), self.family.n_predictors
         self.tails = self.tails.reaching()
         recipe = CountRecipe(
             self.whitener,
@@ -612,11 +458,6 @@ class _Fit:
             return expected
         size = self.sizes(coef).mean_square()
         return np.asarray(expected * (size / max(np.trace(expected), 1e-300)))
-
-
-def _sides(family: Family) -> int:
-    """Signs that influences are counted by."""
-    return 2 if family.n_predictors == 1 else 1
 
 
 def _lengths(vectors: Array) -> Array:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from publicmoments.arrays import Array
+from publicmoments.arrays import Array, RandomState, read_only
 from publicmoments.checks import non_negative, positive_integer, share
 from publicmoments.data import Table
 from publicmoments.families import Family
-from publicmoments.models.estimator import Fitted, Problem, fit
-from publicmoments.models.inference import CoefInference
+from publicmoments.models.estimator import fit
+from publicmoments.models.inference import CoefInference, Fit
 from publicmoments.models.mismatch import warn_of_mismatch
-from publicmoments.models.parameters import check_switches
 from publicmoments.models.penalty import without_dust
-from publicmoments.models.shell import PrivateEstimator, check_public
+from publicmoments.models.problem import Fitted, Problem
+from publicmoments.models.shell import PrivateEstimator, check_public, check_switches
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.card import BoundedPass, Card
+from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicDesign, PublicMoments
-from publicmoments.session import Session
+from publicmoments.session.door import Session
 from publicmoments.threads import single_threaded
 
 
@@ -35,6 +37,7 @@ class Known:
     offsets: Array | float = 0.0
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PrivateModel(CoefInference, PrivateEstimator):
     """
     Base of the regression models.
@@ -42,17 +45,19 @@ class PrivateModel(CoefInference, PrivateEstimator):
     Subclasses read their own responses and call ``_solve``; what they share is here.
     """
 
-    alpha: float | Literal["auto"]
-    l1_ratio: float = 0.0
-    alpha_: float
-    fit_intercept: bool
-    public: PublicMoments | None
-    passes: int | Literal["auto"]
-    anchor: bool
+    fit_intercept: bool = True
+    privacy: Budget | None = None
+    public: PublicMoments | None = None
+    random_state: RandomState = None
+    passes: int | Literal["auto"] = "auto"
+    anchor: bool = True
+    on_invalid: Literal["raise", "ignore"] = "raise"
+    ledger: LedgerLike = None
+    dataset: str | None = None
 
     def _checked_parameters(self) -> Budget:
         """Validate what does not depend on data; return the budget."""
-        share("l1_ratio", self.l1_ratio)
+        share("l1_ratio", getattr(self, "l1_ratio", 0.0))
         if isinstance(self.alpha, str):
             self._check_choice()
         else:
@@ -67,9 +72,9 @@ class PrivateModel(CoefInference, PrivateEstimator):
         """Refuse words other than "auto", and a choice of more than the squared penalty."""
         if self.alpha != "auto":
             raise ValueError(f'alpha must be a number or "auto", got alpha={self.alpha!r}')
-        if self.l1_ratio > 0.0:
+        if self._l1_ratio > 0.0:
             raise ValueError(
-                f'alpha="auto" goes with l1_ratio=0.0, got l1_ratio={self.l1_ratio!r}; state alpha'
+                f'alpha="auto" goes with l1_ratio=0.0, got l1_ratio={self._l1_ratio!r}; state alpha'
             )
 
     # Its matrices are small: threads of the linear algebra would mostly wait for each other.
@@ -104,7 +109,7 @@ class PrivateModel(CoefInference, PrivateEstimator):
     def _problem(self, family: Family, design: PublicDesign, known: Known, offset: bool) -> Problem:
         """State what is to be solved."""
         chosen = self.alpha == "auto"
-        alpha, absolute = 0.0 if chosen else float(self.alpha), float(self.l1_ratio)
+        alpha, absolute = 0.0 if chosen else float(self.alpha), self._l1_ratio
         units = known.scale if isinstance(known.scale, tuple) else (known.scale,)
         return Problem(
             family=family,
@@ -119,36 +124,85 @@ class PrivateModel(CoefInference, PrivateEstimator):
             steps=None if self.passes == "auto" else int(self.passes),
         )
 
+    def _record(
+        self,
+        found: Fitted,
+        known: Known,
+        *,
+        response: str,
+        vectors: Sequence[str] = ("y",),
+        basis: Array | None = None,
+        apart: bool = False,
+        level: float = 0.0,
+    ) -> Fit:
+        """
+        Put together what was found, in raw units.
+
+        Parameters
+        ----------
+        found : Fitted
+            In the units of the public data.
+        known : Known
+            These units.
+        response : str
+            Name of the response.
+        vectors : sequence of str
+            Names of the vectors of coefficients.
+        basis : ndarray of shape (k, n_vectors), optional
+            What the predictors of the family are multiplied by; the identity by default.
+        apart : bool
+            Whether coefficients are told vector by vector.
+        level : float
+            What the intercept has too much of.
+        """
+        solution = self._raw_coef(found, known.scale)
+        solution = solution if basis is None else solution @ basis
+        d = self.n_features_in_
+        intercept = solution[-1] - level if self.fit_intercept else np.zeros(solution.shape[1])
+        mixing = np.eye(found.coef.shape[1]) if basis is None else basis
+        selected = self.alpha_ * self._l1_ratio > 0.0
+        parts = (None,) * 3 if selected else _error_parts(found, known.scale, mixing)
+        names = getattr(self, "feature_names_in_", known.public.columns)
+        return Fit(
+            response=response or "y",
+            features=tuple(f"x{k}" for k in range(d)) if names is None else tuple(map(str, names)),
+            vectors=tuple(vectors),
+            coef=read_only(solution[:d].T),
+            intercept=read_only(intercept),
+            fit_intercept=bool(self.fit_intercept),
+            noise=parts[0],
+            sampling=parts[1],
+            bias=parts[2],
+            alpha=self.alpha_,
+            l1_ratio=self._l1_ratio,
+            card=self.card_,
+            apart=apart,
+        )
+
     def _raw_coef(self, found: Fitted, scale: float | tuple[float, ...]) -> Array:
         """Coefficients in raw units, of shape (p, k)."""
-        if self.alpha_ * self.l1_ratio == 0.0:
+        if self.alpha_ * self._l1_ratio == 0.0:
             return np.asarray(found.coef * np.asarray(scale))
         whitened = found.whitened.reshape(len(found.whitener), -1)
         return np.asarray(without_dust(found.whitener, whitened) * np.asarray(scale))
 
-    def _keep_errors(self, found: Fitted, scale: float | tuple[float, ...], basis: Array) -> None:
-        """
-        Store the covariances of the raw coefficients; None after selection.
+    @property
+    def _l1_ratio(self) -> float:
+        """Share of the absolute penalty, where there may be one."""
+        return float(getattr(self, "l1_ratio", 0.0))
 
-        They are those of ``coefficients @ basis``, one column for each class or response.
-        """
-        self.noise_covariance_ = self.sampling_covariance_ = self.bias_covariance_ = None
-        if self.alpha_ * self.l1_ratio > 0.0:
-            return
-        # Coefficients are flattened as (column, predictor); they are stored as (class, column).
-        scaled = basis * np.asarray(scale)[..., None]
-        matrix = np.einsum("ai,jc->caij", found.whitener, scaled)
-        matrix = matrix.reshape(len(found.whitener) * basis.shape[1], -1)
-        errors = found.errors
-        self.noise_covariance_ = matrix @ errors.noise @ matrix.T
-        self.sampling_covariance_ = matrix @ errors.sampling @ matrix.T
-        self.bias_covariance_ = matrix @ errors.bias @ matrix.T
 
-    def _split(self, solution: Array) -> tuple[Array, Array]:
-        """Coefficients of shape (k, n_features), and intercepts of shape (k,)."""
-        if not self.fit_intercept:
-            return np.ascontiguousarray(solution.T), np.zeros(solution.shape[1])
-        return np.ascontiguousarray(solution[:-1].T), solution[-1].copy()
+def _error_parts(
+    found: Fitted, scale: float | tuple[float, ...], basis: Array
+) -> tuple[Array, Array, Array]:
+    """Covariances of the raw coefficients: of noise, sampling and bias."""
+    # Coefficients are flattened as (column, predictor); they are told as (class, column).
+    scaled = basis * np.asarray(scale)[..., None]
+    matrix = np.einsum("ai,jc->caij", found.whitener, scaled)
+    matrix = matrix.reshape(len(found.whitener) * basis.shape[1], -1)
+    parts = (found.errors.noise, found.errors.sampling, found.errors.bias)
+    noise, sampling, bias = (read_only(matrix @ part @ matrix.T) for part in parts)
+    return noise, sampling, bias
 
 
 def _card(found: Fitted, session: Session, known: Known) -> Card:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+from sklearn.metrics import d2_log_loss_score, d2_tweedie_score
 
 from publicmoments.arrays import Array
-from publicmoments.checks import PublicMomentsWarning
-from publicmoments.data import Table
-from publicmoments.families import Family
+from publicmoments.checks import PublicMomentsWarning, positive
+from publicmoments.data import Table, as_table, beside, filled, within
+from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, checked_family
 from publicmoments.models.fitting import Known, PrivateModel
-from publicmoments.models.shell import matched_moments
+from publicmoments.models.shell import matched_moments, one_response, response_name
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
 from publicmoments.public.arguments import thinned
 
 
+@dataclass(eq=False, repr=False)
 class GLMEstimator(PrivateModel):
     """Base of the generalised linear models, which read their own responses and call ``_fit``."""
 
@@ -33,32 +40,44 @@ class GLMEstimator(PrivateModel):
         responses: Table,
         privacy: Budget,
         *,
-        target: str = "",
+        target: str,
         classes: tuple[Any, ...] | None = None,
-        basis: Array | None = None,
         public_offset: Any = None,
         typical: float = 0.0,
-    ) -> Array:
+        **told: Any,
+    ) -> None:
         """
-        Fit and store all but the coefficients, which are returned, of shape (p, k).
+        Fit and keep the record.
 
-        Covariances are stored for ``coefficients @ basis``, with one column for each class.
+        Parameters
+        ----------
+        family : Family
+            Of the responses.
+        features, responses : Table
+            Private rows; a second column of the responses is an offset.
+        privacy : Budget
+            Total budget.
+        target : str
+            Name of the response.
+        classes : tuple, optional
+            Labels that the codes of the responses stand for.
+        public_offset : array-like, optional
+            Offsets of the public rows.
+        typical : float
+            What has been taken off all offsets.
+        told
+            How coefficients are told; see `PrivateModel._record`.
         """
         public = matched_moments(self.public, features, 1)
         scale = _response_scale(public, family)
-        known = _public_responses(public, family, classes, scale)
+        answers = _public_responses(public, family, classes, scale)
+        offsets = _public_offsets(public, public_offset, typical, scale)
+        known = Known(public, scale, answers, offsets)
+        offset = responses.n_columns > 1
         found = self._solve(
-            family,
-            features,
-            responses,
-            Known(public, scale, known, _public_offsets(public, public_offset, typical, scale)),
-            privacy,
-            target=target,
-            offset=responses.n_columns > 1,
+            family, features, responses, known, privacy, target=target, offset=offset
         )
-        k = family.n_predictors
-        self._keep_errors(found, scale, np.eye(k) if basis is None else basis)
-        return self._raw_coef(found, scale)
+        self.fit_ = self._record(found, known, response=target, level=typical, **told)
 
 
 def _response_scale(public: PublicMoments, family: Family) -> float:
@@ -121,3 +140,387 @@ def _public_offsets(
     if not np.isfinite(values).all():
         raise ValueError("offsets of public rows must be finite, and exposures positive numbers")
     return thinned((values[:, None] - typical) / scale)
+
+
+TWEEDIE: dict[type[Family], int] = {Gaussian: 0, Poisson: 1, Gamma: 2}
+"""Powers of the deviances that scikit-learn scores with."""
+
+
+@dataclass(eq=False, repr=False)
+class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
+    """
+    Differentially private generalised linear model, guided by public moments.
+
+    Minimises, up to noise,
+
+        mean(loss(x.w + b + offset, y)) + alpha l1_ratio ||w||_1 + alpha (1 - l1_ratio)/2 ||w||^2
+
+    with the loss of the family. The intercept b is not penalised.
+
+    Parameters
+    ----------
+    family : Family
+        One of `publicmoments.families` with a single predictor: ``Gaussian()``, ``Bernoulli()``,
+        ``Poisson()``, ``Gamma()``, or one of your own, derived from `Family`.
+    alpha : float or "auto", default=0.0
+        Penalty; "auto" as in `LogisticRegression`.
+    l1_ratio : float, default=0.0
+        Share of the absolute penalty, in [0, 1].
+    typical_offset : float, default=0.0
+        A public guess at the offset of a row, which is also what public rows have unless they have
+        ``public_offset``. A wrong one costs little accuracy, and no privacy: the level of the
+        responses is learned. It needs an intercept.
+    public_offset : array-like of shape (n_public,), optional
+        Offsets of the public rows.
+    fit_intercept, privacy, public, random_state, passes, anchor, on_invalid
+        As in `LogisticRegression`.
+    ledger, dataset
+        As in `LogisticRegression`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients.
+    intercept_ : float
+        Intercept.
+    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, alpha_, card_
+        As in `LogisticRegression`.
+    n_features_in_, feature_names_in_
+        As in `LogisticRegression`.
+
+    Notes
+    -----
+    **Formal guarantee.** As for `LogisticRegression`. What one row does to a gradient, its slope
+    times its length, is bounded; the bound grows with the budget and the number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from publicmoments import GDP, GLM, PublicMoments
+    >>> from publicmoments.families import Gamma
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(10_200, 2))
+    >>> y = np.exp(X @ [0.5, -0.3]) * rng.gamma(2.0, 0.5, size=10_200)
+    >>> public = PublicMoments.from_rows(X[:200], response=y[:200])
+    >>> model = GLM(Gamma(), privacy=GDP(1.0), public=public).fit(X[200:], y[200:])
+    >>> bool(np.abs(model.coef_ - [0.5, -0.3]).max() < 0.1)
+    True
+    """
+
+    family: Family
+    alpha: float | Literal["auto"] = 0.0
+    _: KW_ONLY
+    l1_ratio: float = 0.0
+    typical_offset: float = 0.0
+    public_offset: ArrayLike | None = None
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn whether responses must be positive."""
+        tags = super().__sklearn_tags__()
+        known = isinstance(self.family, Family)
+        tags.target_tags.positive_only = known and not self.family.allows(np.array([-1.0]))[0]
+        return tags
+
+    def fit(self, X: Any, y: Any, offset: Any = None) -> Self:
+        """
+        Fit the model.
+
+        Parameters
+        ----------
+        X : array, data frame or source of shape (n_rows, n_features)
+            Private features: NumPy, pandas, polars or Arrow; or a table that is read where it lies,
+            such as the path of a Parquet file, a Dask or a Spark DataFrame.
+        y : array or series of shape (n_rows,), or str
+            Private responses, in the range of the family, or the name of their column in X; see
+            `Ridge`.
+        offset : array or series of shape (n_rows,), or str, optional
+            Added to the linear predictor; private.
+
+        Returns
+        -------
+        GLM
+            Itself.
+        """
+        typical = _finite("typical_offset", self.typical_offset)
+        return self._fit_shifted(X, y, offset, _OFFSETS, typical, self.public_offset)
+
+    def _fit_shifted(
+        self, X: Any, y: Any, given: Any, shift: _Shift, typical: float, public_offset: Any
+    ) -> Self:
+        """Fit responses whose predictors are shifted by what is given, less what is typical."""
+        privacy = self._checked_parameters()
+        family = checked_family(self.family)
+        if family.n_predictors != 1:
+            raise ValueError("family must have one predictor; use LogisticRegression for classes")
+        usual = typical == shift.neutral
+        self._check_typical(f"typical_{shift.name}", usual)
+        X, y, given = self._by_name(X, y=y, **{shift.name: given})
+        target = response_name(y)
+        responses = within(one_response(y), family.allows, family.range, "y")
+        level = float(shift.offset(np.asarray(typical)))
+        if given is not None or not usual:
+            column = shift.column(given, responses)
+            offsets = partial(_less, shift.offset, level)
+            responses = beside(responses, column, offsets, ("y", shift.name))
+        self._fit(
+            family,
+            as_table(X, "X"),
+            responses,
+            privacy,
+            target=target,
+            public_offset=public_offset,
+            typical=level,
+        )
+        return self
+
+    def predict(self, X: ArrayLike, offset: ArrayLike | None = None) -> Array:
+        """
+        Predict mean responses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        offset : array of shape (n_rows,), optional
+            Added to the linear predictor.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        predictor = self._feature_values(X) @ self.coef_ + self.intercept_
+        if offset is not None:
+            predictor = predictor + np.asarray(offset, dtype=np.float64)
+        return np.asarray(self.family.mean(predictor[:, None])[:, 0])
+
+    def predict_interval(
+        self, X: ArrayLike, level: float = 0.95, offset: ArrayLike | None = None
+    ) -> Array:
+        """
+        Return intervals for mean responses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        level : float, default=0.95
+            Coverage, in (0, 1).
+        offset : array of shape (n_rows,), optional
+            Added to the linear predictor.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends: those of the linear predictor, turned into mean responses.
+        """
+        ends = self.fit_.predictor_interval(self._feature_values(X), level)
+        if offset is not None:
+            ends = ends + np.asarray(offset, dtype=np.float64)[:, None]
+        # A family may have means that fall with the predictor.
+        means = [self.family.mean(end[:, None])[:, 0] for end in ends.T]
+        return np.sort(np.stack(means, axis=1), axis=1)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """
+        Share of the deviance that is explained, D squared; not private in the data passed to it.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        y : array of shape (n_rows,)
+            Responses.
+        sample_weight : array of shape (n_rows,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X)
+        if isinstance(self.family, Bernoulli):
+            both = np.stack([1.0 - predicted, predicted], axis=1)
+            return float(d2_log_loss_score(y, both, sample_weight=sample_weight, labels=[0, 1]))
+        power = TWEEDIE.get(type(self.family))
+        if power is None:
+            return float(super().score(X, y, sample_weight))
+        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
+
+
+@dataclass(eq=False, repr=False)
+class PoissonRegressor(GLM):
+    """
+    Differentially private Poisson regression with a logarithmic link.
+
+    Minimises, up to noise,
+
+        mean(e exp(x.w + b) - y (x.w + b)) + alpha l1_ratio ||w||_1 + alpha (1 - l1_ratio)/2 ||w||^2
+
+    with e the exposure of a row, one unless given.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default=0.0
+        Penalty. Unlike scikit-learn's, it does not depend on the sum of the exposures. "auto" as in
+        `LogisticRegression`.
+    l1_ratio : float, default=0.0
+        Share of the absolute penalty, in [0, 1].
+    typical_exposure : float, default=1.0
+        A public guess at the exposure of a row, which is also what public rows have unless they
+        have ``public_exposure``. A wrong one costs little accuracy, and no privacy: the level of
+        the counts is learned. It needs an intercept.
+    public_exposure : array-like of shape (n_public,), optional
+        Exposures of the public rows, positive.
+    fit_intercept, privacy, public, random_state, passes, anchor, on_invalid
+        As in `LogisticRegression`.
+    ledger, dataset
+        As in `LogisticRegression`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients.
+    intercept_ : float
+        Intercept: logarithm of the rate per unit of exposure where all features are zero.
+    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, alpha_, card_
+        As in `LogisticRegression`.
+    n_features_in_, feature_names_in_
+        As in `LogisticRegression`.
+
+    Notes
+    -----
+    **Formal guarantee.** As for `LogisticRegression`; the exposure is part of the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from publicmoments import GDP, PoissonRegressor, PublicMoments
+    >>> rng = np.random.default_rng(0)
+    >>> X, years = rng.normal(size=(10_200, 2)), rng.uniform(0.5, 2.0, size=10_200)
+    >>> y = rng.poisson(years * np.exp(X @ [0.5, -0.3] + 0.2))
+    >>> public = PublicMoments.from_rows(X[:200])
+    >>> model = PoissonRegressor(privacy=GDP(1.0), public=public)
+    >>> model = model.fit(X[200:], y[200:], exposure=years[200:])
+    >>> bool(np.abs(model.coef_ - [0.5, -0.3]).max() < 0.1)
+    True
+    """
+
+    family: Family = field(default=Poisson(), init=False)
+    typical_offset: float = field(default=0.0, init=False)
+    public_offset: ArrayLike | None = field(default=None, init=False)
+    typical_exposure: float = field(default=1.0, kw_only=True)
+    public_exposure: ArrayLike | None = field(default=None, kw_only=True)
+
+    def fit(self, X: Any, y: Any, exposure: Any = None) -> Self:
+        """
+        Fit the model.
+
+        Parameters
+        ----------
+        X : array, data frame or source of shape (n_rows, n_features)
+            Private features: NumPy, pandas, polars or Arrow; or a table that is read where it lies,
+            such as the path of a Parquet file, a Dask or a Spark DataFrame.
+        y : array or series of shape (n_rows,), or str
+            Private counts, or the name of their column in X; see `Ridge`.
+        exposure : array or series of shape (n_rows,), or str, optional
+            How long or how much each row was observed; positive, private.
+
+        Returns
+        -------
+        PoissonRegressor
+            Itself.
+        """
+        typical = positive("typical_exposure", self.typical_exposure)
+        offsets = self.public_exposure
+        if offsets is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                offsets = np.log(np.asarray(offsets, dtype=np.float64))
+        return self._fit_shifted(X, y, exposure, _EXPOSURES, typical, offsets)
+
+    def predict(self, X: ArrayLike, exposure: ArrayLike | None = None) -> Array:
+        """
+        Predict mean counts.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        exposure : array of shape (n_rows,), optional
+            One unless given.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        rate = np.exp(self._feature_values(X) @ self.coef_ + self.intercept_)
+        return np.asarray(rate if exposure is None else rate * np.asarray(exposure))
+
+    def predict_interval(
+        self, X: ArrayLike, level: float = 0.95, exposure: ArrayLike | None = None
+    ) -> Array:
+        """
+        Return intervals for mean responses.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Features.
+        level : float, default=0.95
+            Coverage, in (0, 1).
+        exposure : array of shape (n_rows,), optional
+            One unless given.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends: those of the linear predictor, turned into mean responses.
+        """
+        rates = np.exp(self.fit_.predictor_interval(self._feature_values(X), level))
+        return np.asarray(rates if exposure is None else rates * np.asarray(exposure)[:, None])
+
+
+@dataclass(frozen=True)
+class _Shift:
+    """How users state what is added to the linear predictor of a row."""
+
+    name: str
+    neutral: float
+    offset: Callable[[Array], Array]
+    allows: Callable[[Array], Any] | None = None
+
+    def column(self, given: Any, responses: Table) -> Table:
+        """Return what was given as a column, or what leaves predictors as they are."""
+        column = (
+            filled(responses, self.neutral) if given is None else one_response(given, self.name)
+        )
+        if self.name == "offset":
+            return column
+        return within(column, _is_duration, "positive numbers", self.name)
+
+
+def _is_duration(values: Array) -> Any:
+    """Whether values can be exposures."""
+    return np.isfinite(values) & (values > 0.0)
+
+
+def _itself(values: Array) -> Array:
+    """Return offsets as they are."""
+    return values
+
+
+def _less(offset: Callable[[Array], Array], level: float, values: Array) -> Array:
+    """Offsets about a level."""
+    return offset(values) - level
+
+
+_OFFSETS, _EXPOSURES = _Shift("offset", 0.0, _itself), _Shift("exposure", 1.0, np.log, _is_duration)
+
+
+def _finite(name: str, value: object) -> float:
+    """Return a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
+    number = float(value)
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {name}={number!r}")
+    return number

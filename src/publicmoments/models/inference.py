@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -101,34 +101,6 @@ class CoefSummary:
         return f"Response {self.response}: {self.n_rows} rows, {spread}alpha {self.alpha:g}"
 
 
-def summarised(
-    *,
-    names: tuple[str, ...],
-    estimates: Array,
-    variances: tuple[Array, Array, Array],
-    intervals: Array,
-    **rest: Any,
-) -> CoefSummary:
-    """Turn estimates and their variances, of noise, sampling and bias, into a summary."""
-    noise, sampling, bias = (np.sqrt(part) for part in variances)
-    total = np.sqrt(variances[0] + variances[1] + variances[2])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(estimates == 0.0, 0.0, estimates / total)
-    return CoefSummary(
-        names=names,
-        coef=_plain(estimates),
-        std_err=_plain(total),
-        noise_err=_plain(noise),
-        sampling_err=_plain(sampling),
-        bias_err=_plain(bias),
-        z=_plain(z),
-        p_value=_plain(2.0 * ndtr(-np.abs(z))),
-        low=_plain(intervals[:, 0]),
-        high=_plain(intervals[:, 1]),
-        **rest,
-    )
-
-
 def half_width(level: float) -> float:
     """
     Half width of a central interval, in standard errors.
@@ -183,14 +155,6 @@ def with_ones(values: Array, fit_intercept: bool) -> Array:
     return np.column_stack([values, np.ones(len(values))]) if fit_intercept else values
 
 
-def refuse_selection(l1_ratio: float, instead: str) -> ValueError:
-    """Make the error for standard errors of a fit that has selected columns."""
-    return ValueError(
-        f"standard errors must be asked of a fit without selection, got l1_ratio={l1_ratio:g}: "
-        f"choosing columns by the data invalidates them; {instead}"
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Bootstrap(ReadOnlyArrays):
     """
@@ -234,25 +198,187 @@ class Bootstrap(ReadOnlyArrays):
         return np.column_stack([2.0 * self.estimate - high, 2.0 * self.estimate - low])
 
 
+@dataclass(frozen=True, eq=False)
+class Fit(ReadOnlyArrays):
+    """
+    What a fit found: the one record that summaries, intervals, files and reports are made from.
+
+    Parameters
+    ----------
+    response : str
+        Name of the response, or of several; "y" where nothing names it.
+    features : tuple of str
+        Names of the features.
+    vectors : tuple of str
+        Names of the vectors of coefficients: of responses or classes, one where there is one.
+    coef : ndarray of shape (n_vectors, n_features)
+        Coefficients.
+    intercept : ndarray of shape (n_vectors,)
+        Intercepts; zeros where there are none.
+    fit_intercept : bool
+        Whether there are intercepts.
+    noise, sampling, bias : ndarray or None
+        Covariances of the coefficients and, last, the intercept: of noise, of a finite number of
+        rows, and of what bounds cut off. Of shape (m, m) for one vector; (k, m, m) where k
+        responses were fitted apart; (k m, k m), in blocks, where k classes were fitted together;
+        None where an absolute penalty has selected columns.
+    alpha, l1_ratio : float
+        Penalty.
+    card : Card
+        What it cost.
+    residual_scale : ndarray of shape (n_vectors,) or None
+        Spread of the responses about the fit; None for models without one.
+    apart : bool
+        Whether coefficients are told vector by vector, even if there is one only.
+    instead : str
+        What to do in place of asking for standard errors after selection.
+    """
+
+    response: str
+    features: tuple[str, ...]
+    vectors: tuple[str, ...]
+    coef: Array
+    intercept: Array
+    fit_intercept: bool
+    noise: Array | None = field(repr=False)
+    sampling: Array | None = field(repr=False)
+    bias: Array | None = field(repr=False)
+    alpha: float
+    l1_ratio: float
+    card: Card = field(repr=False)
+    residual_scale: Array | None = None
+    apart: bool = False
+    instead: str = "fit with l1_ratio=0.0 the columns that were chosen beforehand"
+
+    @property
+    def estimates(self) -> Array:
+        """Coefficients and, last, intercepts, of shape (n_vectors, m)."""
+        return np.column_stack([self.coef, self.intercept]) if self.fit_intercept else self.coef
+
+    @property
+    def parts(self) -> tuple[Array, Array, Array]:
+        """Covariances of noise, sampling and bias, where there are any."""
+        if self.noise is None or self.sampling is None or self.bias is None:
+            raise ValueError(
+                "standard errors must be asked of a fit without selection, got "
+                f"l1_ratio={self.l1_ratio:g}: choosing columns by the data invalidates them; "
+                f"{self.instead}"
+            )
+        return self.noise, self.sampling, self.bias
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the whole error."""
+        return np.asarray(sum(self.parts))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, of each response or class where there are several."""
+        names = (*self.features, "(intercept)") if self.fit_intercept else self.features
+        if not self.apart:
+            return names
+        return tuple(f"{which}: {name}" for which in self.vectors for name in names)
+
+    def conf_int(self, level: float) -> Array:
+        """Intervals for the coefficients, of shape (m, 2) or (n_vectors, m, 2)."""
+        reach = half_width(level) * np.sqrt(self._variances(self.covariance))
+        ends = around(self.estimates, reach)
+        return ends if self.apart else ends[0]
+
+    def summary(self, level: float) -> CoefSummary:
+        """Return a table of the coefficients with standard errors, tests and intervals."""
+        variances = [self._variances(part).ravel() for part in self.parts]
+        estimates, total = (
+            self.estimates.ravel(),
+            np.sqrt(variances[0] + variances[1] + variances[2]),
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(estimates == 0.0, 0.0, estimates / total)
+        ends = self.conf_int(level).reshape(-1, 2)
+        spread = None if self.apart else self.residual_scale
+        return CoefSummary(
+            response=self.response,
+            names=self.names,
+            coef=_plain(estimates),
+            std_err=_plain(total),
+            noise_err=_plain(np.sqrt(variances[0])),
+            sampling_err=_plain(np.sqrt(variances[1])),
+            bias_err=_plain(np.sqrt(variances[2])),
+            z=_plain(z),
+            p_value=_plain(2.0 * ndtr(-np.abs(z))),
+            low=_plain(ends[:, 0]),
+            high=_plain(ends[:, 1]),
+            level=level,
+            alpha=self.alpha,
+            n_rows=self.card.n_rows,
+            residual_sd=None if spread is None else float(spread[0]),
+            private=self.card.private,
+        )
+
+    def bootstrap(self, n_draws: int, random_state: int | np.random.Generator | None) -> Bootstrap:
+        """Draw the estimates from the law of their errors."""
+        covariance, estimates = self.covariance, self.estimates.ravel()
+        rng = np.random.default_rng(random_state)
+        count = positive_integer("n_draws", n_draws)
+        draws = [
+            rng.multivariate_normal(np.zeros(len(one)), one, size=count, method="eigh", tol=np.inf)
+            for one in covariance.reshape(-1, *covariance.shape[-2:])
+        ]
+        return Bootstrap(self.names, estimates, estimates + np.concatenate(draws, axis=1))
+
+    def predictor_interval(self, values: Array, level: float, vector: int = 0) -> Array:
+        """Intervals for the linear predictors of one vector of coefficients; (n_rows, 2)."""
+        covariance = self.covariance
+        covariance = covariance if covariance.ndim == 2 else covariance[vector]
+        design = with_ones(values, self.fit_intercept)
+        return mean_interval(design, design @ self.estimates[vector], covariance, level)
+
+    def _variances(self, covariance: Array) -> Array:
+        """Diagonals of covariances, one row for each vector; rounding is no variance."""
+        diagonal = np.diagonal(covariance, axis1=-2, axis2=-1)
+        return np.maximum(diagonal.reshape(len(self.coef), -1), 0.0)
+
+
 class CoefInference:
     """
-    Intervals and summaries of the private estimators.
+    Intervals and summaries of the private estimators, whose fit leaves a `Fit` in ``fit_``.
 
-    Fitted subclasses have ``coef_``, ``intercept_``, ``card_``, and the covariances of the
-    coefficients and, last, the intercept: ``noise_covariance_``, ``sampling_covariance_`` and
-    ``bias_covariance_``, of what bounds cut off. With m coefficients in all, these have shape
-    (m, m); (k, m, m) where k responses were fitted apart; (k m, k m), in blocks, where k classes
-    were fitted together; and are None where an absolute penalty has selected columns.
+    From it come ``coef_``, ``intercept_`` and the covariances of the coefficients and, last, the
+    intercept: ``noise_covariance_``, ``sampling_covariance_`` and ``bias_covariance_``.
     """
 
+    fit_: Fit
+    alpha: float | Literal["auto"]
     alpha_: float
+    n_iter_: int
     fit_intercept: bool
-    coef_: Array
-    intercept_: Any
-    card_: Card
-    noise_covariance_: Array | None
-    sampling_covariance_: Array | None
-    bias_covariance_: Array | None
+
+    @property
+    def coef_(self) -> Array:
+        """Coefficients: a vector, or one row for each response or class."""
+        fit = self._fitted()
+        return fit.coef if fit.apart else fit.coef[0]
+
+    @property
+    def intercept_(self) -> Any:
+        """Intercept, or one for each response or class; zero without one."""
+        fit = self._fitted()
+        return fit.intercept if fit.apart else float(fit.intercept[0])
+
+    @property
+    def noise_covariance_(self) -> Array | None:
+        """Covariance of the error that noise makes."""
+        return self._fitted().noise
+
+    @property
+    def sampling_covariance_(self) -> Array | None:
+        """Covariance of the error that a finite number of rows makes."""
+        return self._fitted().sampling
+
+    @property
+    def bias_covariance_(self) -> Array | None:
+        """Covariance of the error that bounds on rows make."""
+        return self._fitted().bias
 
     def conf_int(self, level: float = 0.95) -> Array:
         """
@@ -268,10 +394,8 @@ class CoefInference:
         ndarray of shape (n_coefficients, 2) or (n_responses or n_classes, n_coefficients, 2)
             Lower and upper ends.
         """
-        estimates = self._estimates()
-        reach = half_width(level) * np.sqrt(_variances(self._covariance(), len(estimates)))
-        ends = around(estimates, reach)
-        return ends[0] if self._one_vector() else ends
+        check_is_fitted(self)
+        return self.fit_.conf_int(level)
 
     def summary(self, level: float = 0.95) -> CoefSummary:
         """
@@ -287,25 +411,8 @@ class CoefInference:
         CoefSummary
             Prints as a table.
         """
-        noise, sampling, bias = self._parts()
-        estimates = self._estimates()
-        count = len(estimates)
-        return summarised(
-            names=self._coef_names(),
-            estimates=estimates.ravel(),
-            variances=(
-                _variances(noise, count).ravel(),
-                _variances(sampling, count).ravel(),
-                _variances(bias, count).ravel(),
-            ),
-            intervals=self.conf_int(level).reshape(-1, 2),
-            level=level,
-            response="y",
-            alpha=self.alpha_,
-            n_rows=self.card_.n_rows,
-            residual_sd=self._residual_sd(),
-            private=self.card_.private,
-        )
+        check_is_fitted(self)
+        return self.fit_.summary(level)
 
     def bootstrap(
         self,
@@ -331,74 +438,14 @@ class CoefInference:
         Bootstrap
             With the coefficients of several responses or classes one after the other.
         """
-        covariance = self._covariance()
-        estimates = self._estimates().ravel()
-        rng = np.random.default_rng(random_state)
-        count = positive_integer("n_draws", n_draws)
-        apart = covariance.reshape(-1, *covariance.shape[-2:])
-        draws = [
-            rng.multivariate_normal(np.zeros(len(one)), one, size=count, method="eigh", tol=np.inf)
-            for one in apart
-        ]
-        return Bootstrap(self._coef_names(), estimates, estimates + np.concatenate(draws, axis=1))
-
-    def _covariance(self) -> Array:
-        """Covariance of the whole error."""
-        return np.asarray(sum(self._parts()))
-
-    def _parts(self) -> tuple[Array, Array, Array]:
-        """Covariances of noise, sampling and bias, where there are any."""
         check_is_fitted(self)
-        noise, sampling = self.noise_covariance_, self.sampling_covariance_
-        if noise is None or sampling is None or self.bias_covariance_ is None:
-            raise refuse_selection(
-                getattr(self, "l1_ratio", 0.0),
-                "fit with l1_ratio=0.0 the columns that were chosen beforehand",
-            )
-        return noise, sampling, self.bias_covariance_
+        return self.fit_.bootstrap(n_draws, random_state)
 
-    def _one_vector(self) -> bool:
-        """Whether there is one vector of coefficients."""
-        return self.coef_.ndim == 1
-
-    def _vector_names(self) -> tuple[str, ...]:
-        """Names of the responses or classes, where there are several."""
-        return tuple(f"y{k}" for k in range(len(self.coef_)))
-
-    def _residual_sd(self) -> float | None:
-        """Spread of the response about the fit, where there is one."""
-        return None
-
-    def _estimates(self) -> Array:
-        """Coefficients and, last, intercepts: one row for each response or class."""
-        coef = np.atleast_2d(self.coef_)
-        if not self.fit_intercept:
-            return coef
-        return np.column_stack([coef, np.reshape(self.intercept_, -1)])
-
-    def _coef_names(self) -> tuple[str, ...]:
-        """Names of the coefficients, of each response or class where there are several."""
-        count = np.atleast_2d(self.coef_).shape[1]
-        names = [
-            str(n) for n in getattr(self, "feature_names_in_", [f"x{k}" for k in range(count)])
-        ]
-        if self.fit_intercept:
-            names.append("(intercept)")
-        if self._one_vector():
-            return tuple(names)
-        return tuple(f"{which}: {name}" for which in self._vector_names() for name in names)
-
-    def _predictor_interval(self, values: Array, level: float) -> Array:
-        """Intervals for the linear predictors of one vector of coefficients; (n_rows, 2)."""
-        covariance = self._covariance()
-        design = with_ones(values, self.fit_intercept)
-        return mean_interval(design, design @ self._estimates()[0], covariance, level)
-
-
-def _variances(covariance: Array, count: int) -> Array:
-    """Diagonals of covariances, one row for each of ``count`` vectors; rounding is no variance."""
-    diagonal = np.diagonal(covariance, axis1=-2, axis2=-1)
-    return np.maximum(diagonal.reshape(count, -1), 0.0)
+    def _fitted(self) -> Fit:
+        """Return the record; before a fit there is no such attribute."""
+        if "fit_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has not been fitted; call fit first")
+        return self.fit_
 
 
 def _plain(values: Array) -> tuple[float, ...]:

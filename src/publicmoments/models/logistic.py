@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sized
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,19 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
-from publicmoments.arrays import Array, RandomState
+from publicmoments.arrays import Array, read_only
 from publicmoments.data import as_table
-from publicmoments.families import Bernoulli, Multinomial
+from publicmoments.families import Bernoulli, Family, Multinomial
 from publicmoments.models.classes import checked_classes, label_words
 from publicmoments.models.glm import GLMEstimator
 from publicmoments.models.inference import around, half_width, with_ones
 from publicmoments.models.penalty import settled_classes
 from publicmoments.models.shell import one_label, response_name
-from publicmoments.privacy.budgets import Budget
-from publicmoments.privacy.ledger import LedgerLike
-from publicmoments.public import PublicMoments
 
 
+@dataclass(eq=False, repr=False)
 class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
     """
     Differentially private logistic regression, guided by public moments.
@@ -117,34 +116,10 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(
-        self,
-        alpha: float | Literal["auto"] = 0.0,
-        *,
-        l1_ratio: float = 0.0,
-        classes: Any = (0, 1),
-        fit_intercept: bool = True,
-        privacy: Budget | None = None,
-        public: PublicMoments | None = None,
-        random_state: RandomState = None,
-        passes: int | Literal["auto"] = "auto",
-        anchor: bool = True,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-        ledger: LedgerLike = None,
-        dataset: str | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.classes = classes
-        self.fit_intercept = fit_intercept
-        self.privacy = privacy
-        self.public = public
-        self.random_state = random_state
-        self.passes = passes
-        self.anchor = anchor
-        self.on_invalid = on_invalid
-        self.ledger = ledger
-        self.dataset = dataset
+    alpha: float | Literal["auto"] = 0.0
+    _: KW_ONLY
+    l1_ratio: float = 0.0
+    classes: Any = (0, 1)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn whether more than two classes were stated."""
@@ -174,20 +149,36 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         X, y = self._by_name(X, words=label_words(classes), y=y)
         target = response_name(y)
         features, labels = as_table(X, "X"), one_label(y, classes)
-        about: dict[str, Any] = {"target": target, "classes": classes}
-        if len(classes) == 2:
-            solution = self._fit(Bernoulli(), features, labels, privacy, **about)
-        else:
-            family = Multinomial(len(classes))
-            basis = family.basis
-            solution = self._fit(family, features, labels, privacy, basis=basis, **about)
-            solution = solution @ basis
-        self.coef_, self.intercept_ = self._split(solution)
+        several = len(classes) > 2
+        family: Family = Multinomial(len(classes)) if several else Bernoulli()
+        basis = family.basis if isinstance(family, Multinomial) else None
+        self._fit(
+            family,
+            features,
+            labels,
+            privacy,
+            target=target,
+            classes=classes,
+            basis=basis,
+            vectors=[str(label) for label in classes] if several else [target or "y"],
+            apart=several,
+        )
         absolute, squared = self.alpha_ * self.l1_ratio, self.alpha_ * (1.0 - self.l1_ratio)
-        if len(classes) > 2 and absolute > 0.0:
-            self.coef_ = settled_classes(self.coef_.T, absolute, squared).T.copy()
+        if several and absolute > 0.0:
+            settled = settled_classes(self.fit_.coef.T, absolute, squared).T
+            self.fit_ = replace(self.fit_, coef=read_only(settled))
         self.classes_ = np.array(classes)
         return self
+
+    @property
+    def coef_(self) -> Array:
+        """Coefficients: one row, or one for each of several classes."""
+        return self._fitted().coef
+
+    @property
+    def intercept_(self) -> Array:
+        """Intercepts: one, or one for each of several classes."""
+        return self._fitted().intercept
 
     def decision_function(self, X: ArrayLike) -> Array:
         """
@@ -250,9 +241,9 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         the delta method for several, where log odds are a curved function of these.
         """
         values = self._feature_values(X)
-        if self._one_vector():
-            return np.asarray(expit(self._predictor_interval(values, level)))
-        covariance = self._covariance()
+        if not self.fit_.apart:
+            return np.asarray(expit(self.fit_.predictor_interval(values, level)))
+        covariance = self.fit_.covariance
         chances, n_classes = self.predict_proba(X), len(self.coef_)
         others = np.maximum(1.0 - chances, np.finfo(np.float64).tiny)
         design = with_ones(values, bool(self.fit_intercept))
@@ -281,11 +272,3 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         """
         likeliest = np.argmax(self.predict_proba(X), axis=1)
         return np.asarray(self.classes_[likeliest])
-
-    def _one_vector(self) -> bool:
-        """Whether there are two classes, which have one vector of coefficients."""
-        return len(self.coef_) == 1
-
-    def _vector_names(self) -> tuple[str, ...]:
-        """The classes."""
-        return tuple(str(label) for label in self.classes_)

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from publicmoments.checks import PublicMomentsWarning
-from publicmoments.models.estimator import Fitted
+from publicmoments.models.problem import Fitted
 from publicmoments.public import PublicDesign
 
 MISFIT_Z = 5.0

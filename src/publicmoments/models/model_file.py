@@ -40,7 +40,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from publicmoments import families
+from publicmoments.arrays import read_only
 from publicmoments.io.atomic import write_atomically
+from publicmoments.models.inference import Fit
 from publicmoments.models.shell import PrivateEstimator
 from publicmoments.privacy import budgets
 from publicmoments.privacy.card import BoundedPass, card_from
@@ -49,9 +51,9 @@ FORMAT, VERSION = "publicmoments-model", 2
 FIELDS = {"format", "version", "kind", "parameters", "fitted", "card", "sha256"}
 
 HOMES = {
-    "GLM": "publicmoments.models.regressors",
+    "GLM": "publicmoments.models.glm",
     "LogisticRegression": "publicmoments.models.logistic",
-    "PoissonRegressor": "publicmoments.models.regressors",
+    "PoissonRegressor": "publicmoments.models.glm",
     "Ridge": "publicmoments.models.ridge",
 }
 """Modules of the kinds, imported when one is read: a file names a kind, never a module."""
@@ -278,15 +280,42 @@ def _restored(document: dict[str, Any]) -> Any:
     names = given.pop(NAMES, None)
     if set(given) != SHARED | OWN[kind]:
         raise ValueError(f"fitted attributes must be {', '.join(sorted(SHARED | OWN[kind]))}")
-    for name, value in given.items():
-        setattr(model, name, _attribute(name, value))
+    found = {name: _attribute(name, value) for name, value in given.items()}
     if names is not None:
         if not all(isinstance(name, str) for name in names):
             raise ValueError("names of features must be texts")
         model.feature_names_in_ = np.array(names, dtype=object)
+    for name in ("alpha_", "n_iter_", "n_features_in_", "classes_"):
+        if name in found:
+            setattr(model, name, found[name])
     model.card_ = card_from(document["card"], BoundedPass)
+    model.fit_ = _record(model, found, names)
     _check_shapes(model, names)
     return model
+
+
+def _record(model: Any, found: Mapping[str, Any], names: list[str] | None) -> Fit:
+    """Put the record of a fit together again."""
+    coef = np.atleast_2d(found["coef_"])
+    classes, several = found.get("classes_", ()), len(coef) > 1
+    vectors = [str(label) for label in classes] if several and len(classes) else None
+    sizes = found.get("residual_scale_")
+    return Fit(
+        response="y",
+        features=tuple(names or (f"x{k}" for k in range(coef.shape[1]))),
+        vectors=tuple(vectors or (f"y{k}" for k in range(len(coef)))),
+        coef=read_only(coef),
+        intercept=read_only(np.reshape(found["intercept_"], -1)),
+        fit_intercept=bool(model.fit_intercept),
+        noise=found["noise_covariance_"],
+        sampling=found["sampling_covariance_"],
+        bias=found["bias_covariance_"],
+        alpha=found["alpha_"],
+        l1_ratio=float(getattr(model, "l1_ratio", 0.0)),
+        card=model.card_,
+        residual_scale=None if sizes is None else read_only(np.reshape(sizes, -1)),
+        apart=several if len(classes) else found["coef_"].ndim == 2,
+    )
 
 
 def _parameters(document: Mapping[str, Any]) -> dict[str, Any]:

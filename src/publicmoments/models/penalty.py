@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.arrays import Array
-from publicmoments.evidence.matrices import positive_root, positive_solution
+from publicmoments.evidence.numerics import positive_root, positive_solution
 from publicmoments.families import Family, Multinomial
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from publicmoments.arrays import Array, read_only
 from publicmoments.data import as_responses, as_table
 from publicmoments.families import Gaussian
-from publicmoments.models.estimator import Fitted
 from publicmoments.models.fitting import Known, PrivateModel
-from publicmoments.models.inference import mean_interval, with_ones
 from publicmoments.models.shell import match_responses, matched_moments, response_name
-from publicmoments.privacy.budgets import Budget
-from publicmoments.privacy.ledger import LedgerLike
-from publicmoments.public import PublicMoments
-
-COVARIANCES = ("noise_covariance_", "sampling_covariance_", "bias_covariance_")
 
 
+@dataclass(eq=False, repr=False)
 class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[misc]
     """
     Differentially private ridge regression on unbounded data.
@@ -118,30 +114,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
     (4, 2)
     """
 
-    def __init__(
-        self,
-        alpha: float | Literal["auto"] = 0.0,
-        *,
-        fit_intercept: bool = True,
-        privacy: Budget | None = None,
-        public: PublicMoments | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-        passes: int | Literal["auto"] = "auto",
-        anchor: bool = True,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-        ledger: LedgerLike = None,
-        dataset: str | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.privacy = privacy
-        self.public = public
-        self.random_state = random_state
-        self.passes = passes
-        self.anchor = anchor
-        self.on_invalid = on_invalid
-        self.ledger = ledger
-        self.dataset = dataset
+    alpha: float | Literal["auto"] = 0.0
 
     def fit(self, X: Any, y: Any) -> Ridge:
         """
@@ -171,19 +144,26 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
         scale = np.ones(responses.n_columns)
         if public.response is not None:
             scale = np.asarray(public.response.scale)
-        known = public.response_rows
-        found = self._solve(
-            family,
-            features,
-            responses,
-            Known(public, tuple(scale.tolist()), None if known is None else known / scale),
-            privacy,
-            target=target,
-        )
-        self._keep(found, scale, responses.one_dimensional)
+        rows = public.response_rows
+        known = Known(public, tuple(scale.tolist()), None if rows is None else rows / scale)
+        found = self._solve(family, features, responses, known, privacy, target=target)
+        one, names = responses.one_dimensional, responses.columns
+        vectors = names or tuple(f"y{k}" for k in range(responses.n_columns))
+        record = self._record(found, known, response=target, vectors=vectors, apart=not one)
+        sizes = read_only(np.sqrt(found.spread) * scale)
+        parts = (record.noise, record.sampling, record.bias)
+        noise, sampling, bias = (part if one else _blocks(part, len(scale)) for part in parts)
+        self.fit_ = replace(record, noise=noise, sampling=sampling, bias=bias, residual_scale=sizes)
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    @property
+    def residual_scale_(self) -> Any:
+        """Spread of the response about the fit, or of each of several."""
+        sizes = self._fitted().residual_scale
+        assert sizes is not None, "linear fits have one"
+        return sizes if self.fit_.apart else float(sizes[0])
+
+    def predict(self, X: ArrayLike) -> Array:
         """
         Predict responses.
 
@@ -198,7 +178,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
         """
         return np.asarray(self._feature_values(X) @ self.coef_.T + self.intercept_)
 
-    def predict_interval(self, X: ArrayLike, level: float = 0.95) -> NDArray[np.float64]:
+    def predict_interval(self, X: ArrayLike, level: float = 0.95) -> Array:
         """
         Return intervals for the mean of the response at given features.
 
@@ -215,36 +195,13 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
             Lower and upper ends.
         """
         values = self._feature_values(X)
-        if self.coef_.ndim == 1:
-            return self._predictor_interval(values, level)
-        covariances = self._covariance()
-        design = with_ones(values, bool(self.fit_intercept))
-        return np.stack(
-            [
-                mean_interval(design, design @ estimates, covariance, level)
-                for estimates, covariance in zip(self._estimates(), covariances, strict=True)
-            ],
-            axis=1,
-        )
-
-    def _keep(self, found: Fitted, scale: NDArray[np.float64], one: bool) -> None:
-        """Store the fitted attributes, all of them released."""
-        coef, intercept = self._split(self._raw_coef(found, tuple(scale)))
-        self.coef_: NDArray[np.float64] = coef[0] if one else coef
-        self.intercept_: Any = float(intercept[0]) if one else intercept
-        sizes = np.sqrt(found.spread) * scale
-        self.residual_scale_: Any = float(sizes[0]) if one else sizes
-        self._keep_errors(found, tuple(scale), np.eye(len(scale)))
-        if not one:
-            for name in COVARIANCES:
-                setattr(self, name, _blocks(getattr(self, name), len(scale)))
-
-    def _residual_sd(self) -> float | None:
-        """Spread of a single response about the fit."""
-        return self.residual_scale_ if self.coef_.ndim == 1 else None
+        ends = [self.fit_.predictor_interval(values, level, k) for k in range(len(self.fit_.coef))]
+        return np.stack(ends, axis=1) if self.fit_.apart else ends[0]
 
 
-def _blocks(covariance: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+def _blocks(covariance: Array | None, count: int) -> Array | None:
     """Covariance of the coefficients of each response by itself."""
+    if covariance is None:
+        return None
     m = len(covariance) // count
-    return np.stack([covariance[k * m : (k + 1) * m, k * m : (k + 1) * m] for k in range(count)])
+    return read_only([covariance[k * m : (k + 1) * m, k * m : (k + 1) * m] for k in range(count)])

@@ -1,4 +1,4 @@
-"""What every estimator of the library shares: its parameters, its tables, its names."""
+"""Checks of estimator parameters: what may be asked for, whatever the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from publicmoments.checks import PublicMomentsWarning
+from publicmoments.checks import PublicMomentsWarning, positive
 from publicmoments.data import (
     Columns,
     Table,
@@ -24,13 +24,72 @@ from publicmoments.data import (
     by_name,
     match_columns,
 )
-from publicmoments.models.parameters import check_seed, checked_budget
-from publicmoments.privacy.budgets import Budget
+from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP, Budget
 from publicmoments.privacy.card import Card
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
 from publicmoments.public.suspicion import refuse_private_as_public, warn_of_identifiers
-from publicmoments.session import Demand, PrivateRows, Session, open_session, private_rows
+from publicmoments.session.door import PrivateRows, Session, open_session, private_rows
+from publicmoments.session.queries import Demand
+
+MOST_BOUND = 1e6
+"""Largest bound, and inverse of the smallest, that a user may ask for."""
+
+
+def checked_budget(privacy: object) -> Budget:
+    """Return a budget of one of the three kinds; there is no default."""
+    if not isinstance(privacy, GDP | ApproxDP | ZCDP):
+        raise TypeError(
+            "privacy must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho), got "
+            f"{type(privacy).__name__}; state the total budget of the fit"
+        )
+    return privacy
+
+
+def check_switches(**switches: object) -> None:
+    """Refuse switches that are not booleans: a string such as "no" would mean yes."""
+    for name, value in switches.items():
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{name} must be True or False, got {type(value).__name__}")
+
+
+def check_seed(random_state: object) -> None:
+    """Refuse what cannot make noise reproducible; None stands for noise that protects."""
+    if random_state is None:
+        return
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
+        return
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer):
+        raise TypeError(
+            "random_state must be None, a non-negative integer or a NumPy generator, got "
+            f"{type(random_state).__name__}; leave it out for noise that protects"
+        )
+    if not random_state >= 0:
+        raise ValueError(
+            f"random_state must be a non-negative integer, got random_state={random_state!r}; "
+            "leave it out for noise that protects"
+        )
+
+
+def ignores_invalid(on_invalid: object) -> bool:
+    """Whether rows with cells of no use count as zeros; they are refused otherwise."""
+    if on_invalid not in ("raise", "ignore"):
+        raise ValueError(f'on_invalid must be "raise" or "ignore", got on_invalid={on_invalid!r}')
+    return on_invalid == "ignore"
+
+
+def checked_bound(name: str, value: float | None) -> float | None:
+    """Return a bound within what the integer grid can express, or None for a choice to be made."""
+    if value is None:
+        return None
+    number = positive(name, value)
+    if not 1 / MOST_BOUND <= number <= MOST_BOUND:
+        raise ValueError(
+            f"{name} must be between {1 / MOST_BOUND:g} and {MOST_BOUND:g}, got {name}={number!r}; "
+            "bounds are in units of public sizes: useful ones are between 1 and 100"
+        )
+    return number
+
 
 LONGEST_NAME = 200
 """Characters of names that are worth a place in the ledger."""
@@ -71,10 +130,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         check_seed(self.random_state)
         if self._is_clone and self.ledger is None:
             warn_of_clones()
-        if self.on_invalid not in ("raise", "ignore"):
-            raise ValueError(
-                f'on_invalid must be "raise" or "ignore", got on_invalid={self.on_invalid!r}'
-            )
+        ignores_invalid(self.on_invalid)
         return checked_budget(self.privacy)
 
     def _by_name(
@@ -104,16 +160,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _private_rows(self, features: Table, responses: Table, fit_intercept: bool) -> PrivateRows:
         """Hand the tables to the private side of the door."""
-        if features.n_rows < 2:
-            raise ValueError(
-                f"Found array with {features.n_rows} sample(s) (shape=({features.n_rows}, "
-                f"{features.n_columns})) while a minimum of 2 is required; one row cannot be hidden"
-            )
         return private_rows(
             features,
             responses,
             fit_intercept=fit_intercept,
-            ignore_invalid=self.on_invalid == "ignore",
+            ignore_invalid=ignores_invalid(self.on_invalid),
         )
 
     def _keep_names(self, features: Table) -> None:

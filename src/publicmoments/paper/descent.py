@@ -20,7 +20,7 @@ from publicmoments.paper.radii import response_radius, truncation_radius
 from publicmoments.paper.ridge_fits import response_scale
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
-from publicmoments.session import TotalRecipe
+from publicmoments.rows.recipe import TotalRecipe
 
 
 class NoisyGradientDescent(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ignore[misc]

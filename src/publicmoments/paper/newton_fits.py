@@ -23,7 +23,8 @@ from publicmoments.paper.published import PublishedEstimator, Spending
 from publicmoments.paper.radii import oracle_radius, predictor_reach, truncation_radius
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
-from publicmoments.session import GramRecipe, PrivateRows, TotalRecipe
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
+from publicmoments.session.door import PrivateRows
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from publicmoments.session import PrivateRows
+from publicmoments.session.door import PrivateRows
 
 ORACLE = (
     "Not private: the radius was read from the private rows. "

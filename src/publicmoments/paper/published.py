@@ -20,16 +20,13 @@ from publicmoments.privacy.card import Card, PassSummary
 from publicmoments.privacy.laws import triangle_noise_law
 from publicmoments.privacy.rounding import text_above
 from publicmoments.public import PublicMoments
-from publicmoments.session import (
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
+from publicmoments.session.door import PrivateRows, Release, Session
+from publicmoments.session.queries import (
     EigenvalueQuery,
     GramLaw,
     GramQuery,
-    GramRecipe,
-    PrivateRows,
-    Release,
-    Session,
     SumQuery,
-    TotalRecipe,
     equal_part,
     gram_demand,
     sum_demand,

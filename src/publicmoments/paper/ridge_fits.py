@@ -24,7 +24,7 @@ from publicmoments.paper.radii import (
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.laws import NoiseLaw, gram_noise_law
 from publicmoments.public import PublicMoments
-from publicmoments.session import GramRecipe, TotalRecipe
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
 
 
 class PMTRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ignore[misc]

@@ -26,7 +26,8 @@ from publicmoments.paper.theory import (
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
-from publicmoments.session import Factor, GramRecipe, PrivateRows
+from publicmoments.rows.recipe import Factor, GramRecipe
+from publicmoments.session.door import PrivateRows
 
 
 class Condition(NamedTuple):

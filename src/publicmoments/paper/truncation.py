@@ -12,7 +12,7 @@ from publicmoments.data import as_table
 from publicmoments.models.shell import check_public, matched_moments
 from publicmoments.paper.radii import truncation_radius
 from publicmoments.public import PublicMoments
-from publicmoments.session import truncated_rows
+from publicmoments.session.door import truncated_rows
 
 
 def pmt(X: Any, public: PublicMoments, *, eta: float = 0.05) -> NDArray[np.float64]:

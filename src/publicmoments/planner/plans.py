@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from publicmoments.checks import positive
-from publicmoments.models.parameters import checked_budget
+from publicmoments.models.shell import checked_budget
 from publicmoments.planner.fits import Model
 from publicmoments.planner.forecasts import Plan
 from publicmoments.planner.question import REHEARSALS, Question, checked_rows, progress_bar

@@ -13,8 +13,7 @@ from rich.progress import Progress
 
 from publicmoments.arrays import Array
 from publicmoments.checks import fraction, non_negative, positive, positive_integer
-from publicmoments.models.parameters import check_switches
-from publicmoments.models.shell import check_public
+from publicmoments.models.shell import check_public, check_switches
 from publicmoments.planner.features import features_of
 from publicmoments.planner.fits import FAMILIES, Model, Posterior, Task
 from publicmoments.planner.forecasts import Plan

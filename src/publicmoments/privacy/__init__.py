@@ -12,7 +12,7 @@ from publicmoments.privacy.ledger import (
     LedgerError,
     open_account,
 )
-from publicmoments.privacy.sensitivity import gram_sensitivity
+from publicmoments.privacy.unit import gram_sensitivity
 
 __all__ = [
     "GDP",

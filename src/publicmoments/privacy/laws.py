@@ -11,8 +11,7 @@ from typing import TypeAlias
 from publicmoments.checks import non_negative, positive, positive_integer
 from publicmoments.privacy.budgets import GDP, ApproxDP
 from publicmoments.privacy.rounding import float_above, float_below
-from publicmoments.privacy.sensitivity import gram_sensitivity
-from publicmoments.privacy.unit import ONE_ROW, PrivacyUnit
+from publicmoments.privacy.unit import ONE_ROW, PrivacyUnit, gram_sensitivity
 
 ENTRY_LIMIT = 2**62
 """Entries and draws are each below this in size, so that their sum stays in 64-bit integers."""

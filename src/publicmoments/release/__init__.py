@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from publicmoments.release.readings import MomentRelease
-from publicmoments.release.releasing import release_moments
-from publicmoments.release.sites import combine
+from publicmoments.release.releasing import combine, release_moments
 
 __all__ = ["MomentRelease", "combine", "release_moments"]

@@ -171,7 +171,7 @@ def warn_of(diagnostics: Diagnostics, anchor: bool) -> None:
             "be too short. Use public data from the same population, or pass anchor=False and a "
             "larger radius",
             PublicMomentsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if lifted:
         warnings.warn(
@@ -179,7 +179,7 @@ def warn_of(diagnostics: Diagnostics, anchor: bool) -> None:
             "spend more budget, release fewer columns, combine sites, or regress with a penalty, "
             "which choose_alpha picks",
             PublicMomentsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -10,7 +10,7 @@ from publicmoments.privacy.card import Card, PassSummary
 from publicmoments.privacy.rounding import text_above
 from publicmoments.public import PublicMoments
 from publicmoments.release.weights import RowWeights
-from publicmoments.session import Session
+from publicmoments.session.door import Session
 
 STATISTIC = "second moments of all columns and a column of ones"
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from publicmoments.arrays import Array
 from publicmoments.checks import non_negative, positive_integer
-from publicmoments.models.parameters import check_switches
+from publicmoments.models.shell import check_switches
 from publicmoments.release.views.components import Components, components_of
 from publicmoments.release.views.precision import Precision, precision_of
 from publicmoments.release.views.questions import Column, positions, view_of

@@ -16,7 +16,8 @@ import numpy as np
 
 from publicmoments.arrays import Array, RandomState
 from publicmoments.data import Table
-from publicmoments.engines import KeptBlock, exact_sum
+from publicmoments.engines.dispatch import exact_sum
+from publicmoments.engines.host import KeptBlock
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP, Budget
 from publicmoments.privacy.claim import Claim, Spendable, claim, spendable
@@ -24,7 +25,9 @@ from publicmoments.privacy.laws import Law, NoiseLaw
 from publicmoments.privacy.ledger import LedgerLike, open_account
 from publicmoments.privacy.noise import NoiseSource, SeededNoise, SystemNoise, UnprotectedNoise
 from publicmoments.privacy.unit import ONE_ROW, PrivacyUnit
-from publicmoments.rows import PrivateRows, scaled_down, whitened_rows
+from publicmoments.rows.grid import scaled_down
+from publicmoments.rows.kernel import whitened_rows
+from publicmoments.rows.private_rows import PrivateRows as PrivateRows
 from publicmoments.session.queries import Cost, Demand, Integers, Query, laws_of
 
 
@@ -182,6 +185,7 @@ class Session:
     unit: PrivacyUnit = ONE_ROW
     releases: list[Release] = field(default_factory=list, repr=False)
     _kept: KeptBlock = field(default_factory=KeptBlock, repr=False)
+    _away: Fraction = field(default=Fraction(0), repr=False)
 
     @property
     def total(self) -> GDP:
@@ -191,8 +195,7 @@ class Session:
     def ask(self, query: Query, cost: Cost) -> Release:
         """Sum the rows by the query's recipe, charge its cost, and return the answer with noise."""
         price = cost(self.total)
-        away = sum(Fraction(one.law.gdp_extra_tv) for one in self.releases)
-        away += Fraction(query.law(price.mu, self.unit).gdp_extra_tv)
+        away = self._away + Fraction(query.law(price.mu, self.unit).gdp_extra_tv)
         if not away <= self.bought.extra_tv:
             raise RuntimeError(
                 f"a fit must ask for what it announced, got another {query.statistic}; nothing was "
@@ -201,6 +204,7 @@ class Session:
         exact = exact_sum(self.rows, query.recipe, kept=self._kept)
         answer = release(query, exact, price, self.account, self.source, self.unit)
         self.releases.append(answer)
+        self._away = away
         return answer
 
     def claim(self) -> Claim:
@@ -227,6 +231,7 @@ def open_session(
     model: str = "",
     target: str = "",
     unprotected: str | None = None,
+    unit: PrivacyUnit = ONE_ROW,
 ) -> Iterator[Session]:
     """
     Open the session of a fit, paid for by the ledger where there is one.
@@ -247,13 +252,15 @@ def open_session(
         What is fitted, and what it predicts; for the ledger.
     unprotected : str, optional
         Why a method is not private whatever its noise: one that reads its bounds from private rows.
+    unit : PrivacyUnit
+        Whom the guarantee is about.
 
     Yields
     ------
     Session
     """
     source = noise_source(random_state, protects=unprotected is None)
-    bought = spendable(stated, lambda total: laws_of(demands, total))
+    bought = spendable(stated, lambda total: laws_of(demands, total, unit))
     with open_account(
         ledger,
         dataset,
@@ -264,7 +271,7 @@ def open_session(
         model=model,
         target=target,
     ) as account:
-        yield Session(rows, account, source, stated, bought, unprotected)
+        yield Session(rows, account, source, stated, bought, unprotected, unit)
 
 
 def noise_source(random_state: RandomState, *, protects: bool) -> NoiseSource:
@@ -280,7 +287,12 @@ def noise_source(random_state: RandomState, *, protects: bool) -> NoiseSource:
 def private_rows(
     features: Table, responses: Table, *, fit_intercept: bool, ignore_invalid: bool
 ) -> PrivateRows:
-    """Hand private tables over to this side of the door."""
+    """Hand private tables of two rows or more over to this side of the door."""
+    if features.n_rows < 2:
+        raise ValueError(
+            f"Found array with {features.n_rows} sample(s) (shape=({features.n_rows}, "
+            f"{features.n_columns})) while a minimum of 2 is required; one row cannot be hidden"
+        )
     return PrivateRows(features, responses, fit_intercept, ignore_invalid)
 
 

@@ -9,13 +9,8 @@ import pytest
 from publicmoments import GDP, LogisticRegression, PoissonRegressor, PublicMoments, Ridge
 from publicmoments.data import as_responses, as_table, device_array, device_table, on_device
 from publicmoments.engines import device, host
-from publicmoments.rows import (
-    CoarseTotalRecipe,
-    GramRecipe,
-    InvalidRows,
-    PrivateRows,
-    TotalRecipe,
-)
+from publicmoments.rows.private_rows import InvalidRows, PrivateRows
+from publicmoments.rows.recipe import CoarseTotalRecipe, GramRecipe, TotalRecipe
 
 N, D = 1000, 3
 

@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 
 from publicmoments.data.blocks import ROW_MULTIPLE
-from publicmoments.engines import exact_sum, host
+from publicmoments.engines import host
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import block_shape
-from publicmoments.rows import GramRecipe, InvalidRows
+from publicmoments.rows.private_rows import InvalidRows
+from publicmoments.rows.recipe import GramRecipe
 from tests.helpers import block_rows
 
 MEBIBYTE = 2**20

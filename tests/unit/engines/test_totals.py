@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from publicmoments.engines import KeptBlock, exact_sum
-from publicmoments.rows import CoarseTotalRecipe, GramRecipe, InvalidRows, TotalRecipe
+from publicmoments.engines.dispatch import exact_sum
+from publicmoments.engines.host import KeptBlock
+from publicmoments.rows.private_rows import InvalidRows
+from publicmoments.rows.recipe import CoarseTotalRecipe, GramRecipe, TotalRecipe
 from tests.helpers import block_rows
 
 UNIT = 2**23

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments.evidence.chance import beyond_chance
+from publicmoments.evidence.numerics import beyond_chance
 
 
 @pytest.mark.parametrize("size", [1, 10, 1000])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments.evidence.matrices import (
+from publicmoments.evidence.numerics import (
     floored_power,
     positive_inverse,
     positive_root,

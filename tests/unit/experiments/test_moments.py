@@ -35,12 +35,15 @@ def test_a_run_writes_page_picture_and_table(tmp_path):
     arguments = ["--repeats", "2", "--jobs", "1", "--output", str(tmp_path)]
     commands.main(SMALL, page=True, arguments=arguments)
     page = (tmp_path / "MOMENTS.md").read_text()
-    for claim in SMALL.claims:
-        assert claim.text in page
+    kept = (tmp_path / "claims.csv").read_text()
+    assert all(claim.text in kept for claim in SMALL.claims)
+    assert f"of {len(SMALL.claims)} claims hold" in page
     assert (tmp_path / "inverse-rows.png").stat().st_size > 10_000
     lines = (tmp_path / "inverse-rows.csv").read_text().splitlines()
     assert lines[1].startswith("n,condition,alpha,n_public,d,mu,eta,method,measure,count,mean")
     assert all(claim.judge(_measured(SMALL, 2)).of >= 1 for claim in SMALL.claims)
+    commands.main(SMALL, page=True, arguments=["--plot", "--output", str(tmp_path)])
+    assert (tmp_path / "MOMENTS.md").read_text() == page
 
 
 def _measured(study, repeats):

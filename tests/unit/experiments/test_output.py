@@ -1,15 +1,17 @@
 """Tables, pictures and the page say how they were made and hold what was measured."""
 
 import csv
+import shutil
+from dataclasses import astuple
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from experiments.plumbing import commands, tables
+from experiments.plumbing import commands
 from experiments.plumbing.figures import Figure
 from experiments.plumbing.running import Outcome
-from experiments.plumbing.tables import summarise, summary, write_tables
+from experiments.plumbing.tables import read_summaries, summarise, summary, write_tables
 from experiments.plumbing.work import Line
 
 
@@ -36,12 +38,17 @@ def test_tables_start_with_how_they_were_made(figure, outcome, tmp_path):
     assert (line["method"], line["count"], line["mean"]) == ("DP-PMTRR (paper)", "4", "2.5")
 
 
-def test_large_tables_go_where_git_does_not_look(figure, outcome, tmp_path, monkeypatch):
-    small = write_tables(tmp_path, figure, outcome, "made")[1]
-    monkeypatch.setattr(tables, "LARGEST_COMMITTED", 10)
-    large = write_tables(tmp_path, figure, outcome, "made")[1]
-    assert (small.parent, large.parent) == (tmp_path, tmp_path / "raw")
-    assert not small.exists()
+def test_measurements_go_where_git_does_not_look(figure, outcome, tmp_path):
+    short, full = write_tables(tmp_path, figure, outcome, "made")
+    assert (short.parent, full.parent) == (tmp_path, tmp_path / "raw")
+
+
+def test_summaries_are_read_as_they_were_written(figure, outcome, tmp_path):
+    write_tables(tmp_path, figure, outcome, "made; today")
+    found, made, repeats = read_summaries(tmp_path, figure)
+    assert (made, repeats) == ("made; today", 4)
+    ((key, values),) = summarise(outcome).items()
+    assert astuple(found[key]) == pytest.approx(astuple(values), rel=1e-4)
 
 
 def test_summary_of_diverged_runs_is_not_a_number_in_disguise():
@@ -60,13 +67,30 @@ def test_whole_run_writes_everything(figure: Figure, tmp_path, monkeypatch, caps
     arguments = ["--repeats", "4", "--jobs", "1", "--output", str(folder)]
     commands.main(figure, page=True, arguments=arguments)
     names = {path.name for path in folder.iterdir()}
-    assert names == {"tiny.csv", "tiny-summary.csv", "tiny.png", "tiny.svg", "units"}
+    kept = {"overview.csv", "overview.png", "claims.csv", "findings.csv", "figures.csv"}
+    assert names == kept | {"tiny-summary.csv", "tiny.png", "tiny.svg", "raw", "units"}
     page = (tmp_path / "RESULTS.md").read_text()
-    for text in ("![A tiny figure](results/tiny.png)", "more rows, more error", "data seed"):
+    for text in ("![tiny](results/tiny.png)", "Of 2 claims", "data seed"):
         assert text in page
-    assert "python -m experiments --repeats 4" in rows(folder / "tiny.csv")[0]
+    assert "more rows, more error" in (folder / "claims.csv").read_text()
+    assert "python -m experiments --repeats 4" in rows(folder / "raw" / "tiny.csv")[0]
     assert "publicmoments" in Image.open(folder / "tiny.png").text["Description"]
     assert "publicmoments" in (folder / "tiny.svg").read_text()
+
+
+def test_pictures_and_page_come_from_the_tables_alone(figure: Figure, tmp_path):
+    folder = tmp_path / "results"
+    arguments = ["--repeats", "4", "--jobs", "1", "--output", str(folder)]
+    commands.main(figure, page=True, arguments=arguments)
+    page, pixels = (tmp_path / "RESULTS.md").read_text(), Image.open(folder / "tiny.png").size
+    for name in ("raw", "units"):
+        shutil.rmtree(folder / name)
+    for path in (tmp_path / "RESULTS.md", folder / "tiny.png", folder / "overview.png"):
+        path.unlink()
+    commands.main(figure, page=True, arguments=["--plot", "--output", str(folder)])
+    assert (tmp_path / "RESULTS.md").read_text() == page
+    assert Image.open(folder / "tiny.png").size == pixels
+    assert not (folder / "units").exists()
 
 
 def test_median_pictures_have_their_own_name(figure: Figure, tmp_path):

@@ -16,7 +16,7 @@ from publicmoments.models.estimator import Problem, fit
 from publicmoments.privacy import Account
 from publicmoments.privacy.claim import spendable
 from publicmoments.privacy.noise import SeededNoise
-from publicmoments.session import Session, private_rows
+from publicmoments.session.door import Session, private_rows
 from publicmoments.session.queries import laws_of
 
 N, D = 300, 3

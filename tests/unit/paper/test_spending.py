@@ -14,7 +14,8 @@ from publicmoments.paper.published import Spending
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.claim import Spendable
 from publicmoments.privacy.noise import SeededNoise
-from publicmoments.session import GramRecipe, Session, TotalRecipe
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
+from publicmoments.session.door import Session
 
 N, D = 50, 3
 UNPROTECTED = "Not private: a test."

@@ -11,7 +11,7 @@ from publicmoments.privacy import (
     LedgerError,
     open_account,
 )
-from publicmoments.rows import TotalRecipe
+from publicmoments.rows.recipe import TotalRecipe
 from tests.helpers import released
 
 pytest.importorskip("sqlalchemy")

@@ -12,7 +12,8 @@ from publicmoments.families import Gaussian, Multinomial, Poisson
 from publicmoments.families.factors import ScaledResponse, Slope
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.unit import ONE_ROW
-from publicmoments.rows import CountRecipe, PrivateRows, TotalRecipe
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import CountRecipe, TotalRecipe
 from tests.helpers import block_rows, integer_rows, query_of, released
 
 P = 3

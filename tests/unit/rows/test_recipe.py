@@ -6,15 +6,10 @@ import numpy as np
 import pytest
 
 from publicmoments.privacy.laws import ENTRY_LIMIT
-from publicmoments.rows import (
-    CoarseTotalRecipe,
-    GramRecipe,
-    TotalRecipe,
-    grid,
-    multiplied_block,
-    whitened_block,
-)
+from publicmoments.rows import grid
 from publicmoments.rows.grid import rounding_reach, scaled_down
+from publicmoments.rows.kernel import multiplied_block, whitened_block
+from publicmoments.rows.recipe import CoarseTotalRecipe, GramRecipe, TotalRecipe
 from tests.helpers import integer_rows
 
 KINDS = [TotalRecipe, CoarseTotalRecipe, GramRecipe]

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from publicmoments.rows import InvalidRows, TotalRecipe
+from publicmoments.rows.private_rows import InvalidRows
+from publicmoments.rows.recipe import TotalRecipe
 from tests.helpers import block_rows
 
 X = np.arange(10.0).reshape(5, 2) + 1.0

@@ -11,22 +11,19 @@ from publicmoments.privacy import GDP, Account, BudgetExceeded, NoiseLaw, gram_n
 from publicmoments.privacy.laws import ENTRY_LIMIT, triangle_noise_law, vector_noise_law
 from publicmoments.privacy.noise import SeededNoise, SystemNoise
 from publicmoments.privacy.unit import ONE_ROW
-from publicmoments.rows import CoarseTotalRecipe, CountRecipe, GramRecipe, InvalidRows, TotalRecipe
-from publicmoments.session import (
+from publicmoments.rows.private_rows import InvalidRows
+from publicmoments.rows.recipe import CoarseTotalRecipe, CountRecipe, GramRecipe, TotalRecipe
+from publicmoments.session.door import Release, noise_source, open_session, private_rows, release
+from publicmoments.session.queries import (
     EigenvalueQuery,
     GramQuery,
-    Release,
     SumQuery,
     equal_part,
     everything,
     gram_demand,
-    open_session,
-    private_rows,
-    release,
     share_of,
     sum_demand,
 )
-from publicmoments.session.door import noise_source
 from tests.helpers import query_of, released
 
 UNIT = 2**23

@@ -8,16 +8,16 @@ import pytest
 
 from publicmoments.privacy import GDP
 from publicmoments.privacy.unit import ONE_ROW
-from publicmoments.rows import CoarseTotalRecipe, CountRecipe, GramRecipe, TotalRecipe
-from publicmoments.session import (
+from publicmoments.rows.recipe import CoarseTotalRecipe, CountRecipe, GramRecipe, TotalRecipe
+from publicmoments.session.queries import (
     count_demand,
     equal_part,
     everything,
     gram_demand,
+    laws_of,
     share_of,
     sum_demand,
 )
-from publicmoments.session.queries import laws_of
 from tests.helpers import query_of
 
 
@@ -36,7 +36,7 @@ def test_demands_know_the_laws_of_the_queries_to_come(make_recipe, n_rows, mu):
         ),
     }
     for demand, recipe in recipes.items():
-        assert demand.laws(GDP(mu)) == [query_of(recipe).law(mu, ONE_ROW)]
+        assert demand.laws(GDP(mu), ONE_ROW) == [query_of(recipe).law(mu, ONE_ROW)]
 
 
 def test_laws_by_hand():
@@ -46,7 +46,7 @@ def test_laws_by_hand():
         sum_demand(1_000, 8, share_of(0.5), 2, CoarseTotalRecipe),
         sum_demand(1_000, 8, share_of(0.5)),
     ]
-    gram, histogram, gradient, again, fine = laws_of(demands, GDP(2.0))
+    gram, histogram, gradient, again, fine = laws_of(demands, GDP(2.0), ONE_ROW)
     # sqrt(2) 4^16 over mu = 1; sqrt(2) 2^20 over 1; 2 x 2^20 over sqrt(2).
     assert gram.diagonal_sd == pytest.approx(math.sqrt(2.0) * 4**16)
     assert histogram.noise_sd == pytest.approx(math.sqrt(2.0) * 2**20)

@@ -6,7 +6,7 @@ import pytest
 from publicmoments import GDP, LogisticRegression, PublicMoments, Ridge
 from publicmoments.data import csv_file, open_frame
 from publicmoments.data.csv_file import open_csv
-from publicmoments.rows import InvalidRows
+from publicmoments.rows.private_rows import InvalidRows
 
 
 def rows(frame):

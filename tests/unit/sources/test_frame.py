@@ -7,7 +7,7 @@ import pytest
 
 from publicmoments.data.frame import UNEXPECTED, Columns, Refusal, added, guarded, settled
 from publicmoments.data.kinds import ColumnType
-from publicmoments.rows import InvalidRows
+from publicmoments.rows.private_rows import InvalidRows
 
 
 def raises(error):

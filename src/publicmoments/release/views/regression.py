@@ -1,10 +1,10 @@
-"""A regression read off a moment release."""
+"""Standard errors by simulation: the known laws of noise and sampling, drawn again and again."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,17 @@ from numpy.typing import ArrayLike
 from publicmoments.arrays import Array, ReadOnlyArrays, read_only
 from publicmoments.checks import non_negative, positive_integer, share
 from publicmoments.data import as_table, match_columns
-from publicmoments.models.inference import (
-    Bootstrap,
-    CoefSummary,
-    around,
-    half_width,
-    mean_interval,
-    refuse_selection,
-    summarised,
-    with_ones,
-)
-from publicmoments.models.parameters import check_switches
+from publicmoments.models.inference import Bootstrap, CoefSummary, Fit, mean_interval, with_ones
+from publicmoments.models.shell import check_switches
+from publicmoments.privacy.card import Card
 from publicmoments.release.record import MomentRecord
-from publicmoments.release.views.bootstrap import redrawn
+from publicmoments.release.second_moment import (
+    Coordinates,
+    ErrorLaw,
+    Evidence,
+    expected_roots,
+    repaired,
+)
 from publicmoments.release.views.questions import (
     Column,
     Question,
@@ -36,6 +34,36 @@ from publicmoments.release.views.questions import (
     spread_of,
     view_of,
 )
+from publicmoments.release.weights import RowWeights
+
+
+def redrawn(
+    evidence: Evidence,
+    weights: RowWeights,
+    coordinates: Coordinates,
+    law: ErrorLaw,
+    rng: np.random.Generator,
+) -> Evidence:
+    """
+    Simulate evidence like the one at hand, which is taken as the truth.
+
+    Noise has its known law; sampling errors are those of Gaussian rows with the second moment at
+    hand. Draws add to a release what is known about it and see no private row: they are free.
+    """
+    p = len(evidence.moment)
+    left = expected_roots(p, weights)
+    noise = np.sqrt(law.noise) * _symmetric(rng, p) / left[:, None] / left[None, :]
+    sampling = np.sqrt(law.sampling) * _symmetric(rng, p)
+    root = np.linalg.cholesky(evidence.moment)
+    moment = evidence.moment + noise + root @ sampling @ root.T
+    _, root, _, _ = repaired(moment, evidence.floor)
+    return replace(evidence, root=read_only(root @ coordinates.unwhitener))
+
+
+def _symmetric(rng: np.random.Generator, p: int) -> Array:
+    """Symmetric noise of variance 1 off the diagonal and 2 on it."""
+    square = rng.standard_normal((p, p))
+    return np.asarray((square + square.T) / np.sqrt(2.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +98,8 @@ class MomentFit(ReadOnlyArrays):
         False for a release with reproducible noise.
     named : bool
         Whether the columns of the release have names of their own.
+    card : Card
+        What the release cost.
 
     Notes
     -----
@@ -93,12 +123,33 @@ class MomentFit(ReadOnlyArrays):
     n_rows: int
     private: bool
     named: bool = field(repr=False)
+    card: Card = field(repr=False)
+
+    @property
+    def record(self) -> Fit:
+        """The same as the record that summaries are made from; bounds are told by the card."""
+        nothing = None if self.noise_covariance is None else 0.0 * self.noise_covariance
+        return Fit(
+            response=self.response,
+            features=self.features,
+            vectors=(self.response,),
+            coef=self.coef[None, :],
+            intercept=np.array([self.intercept]),
+            fit_intercept=self.fit_intercept,
+            noise=self.noise_covariance,
+            sampling=self.sampling_covariance,
+            bias=nothing,
+            alpha=self.alpha,
+            l1_ratio=self.l1_ratio,
+            card=self.card,
+            residual_scale=np.array([math.sqrt(self.residual_variance)]),
+            instead="call bootstrap, or ridge on columns chosen beforehand",
+        )
 
     @property
     def covariance(self) -> Array:
         """Covariance of the coefficients and, last, the intercept."""
-        noise, sampling = self._parts()
-        return noise + sampling
+        return self.record.covariance
 
     @property
     def std_err(self) -> Array:
@@ -158,7 +209,7 @@ class MomentFit(ReadOnlyArrays):
         ndarray of shape (n_coefficients, 2)
             Lower and upper ends.
         """
-        return around(self._estimates(), half_width(level) * self.std_err)
+        return self.record.conf_int(level)
 
     def summary(self, level: float = 0.95) -> CoefSummary:
         """
@@ -174,31 +225,7 @@ class MomentFit(ReadOnlyArrays):
         CoefSummary
             Prints as a table.
         """
-        noise, sampling = self._parts()
-        return summarised(
-            names=(*self.features, "(intercept)") if self.fit_intercept else self.features,
-            estimates=self._estimates(),
-            variances=(np.diag(noise), np.diag(sampling), np.zeros(len(noise))),
-            intervals=self.conf_int(level),
-            level=level,
-            response=self.response,
-            alpha=self.alpha,
-            n_rows=self.n_rows,
-            residual_sd=math.sqrt(self.residual_variance),
-            private=self.private,
-        )
-
-    def _parts(self) -> tuple[Array, Array]:
-        """Both covariances, where there are any."""
-        if self.noise_covariance is None or self.sampling_covariance is None:
-            raise refuse_selection(
-                self.l1_ratio, "call bootstrap, or ridge on columns chosen beforehand"
-            )
-        return self.noise_covariance, self.sampling_covariance
-
-    def _estimates(self) -> Array:
-        """Coefficients and, last, the intercept."""
-        return np.append(self.coef, self.intercept) if self.fit_intercept else self.coef
+        return self.record.summary(level)
 
     def _values(self, X: Any) -> Array:
         """Read features, which must be those of the fit."""
@@ -466,6 +493,7 @@ class Regressions(MomentRecord):
             n_rows=self.n_rows,
             private=self.card.private,
             named=self.columns is not None,
+            card=self.card,
         )
 
     def _names(self, chosen: tuple[int, ...]) -> tuple[str, ...]:
