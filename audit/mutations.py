@@ -142,28 +142,28 @@ MUTATIONS = {
         ),
         Mutation(
             "laws of a fit without its histograms",
-            "models/estimator.py",
+            "models/problem.py",
             "            demands += [count_demand(n_rows, cells, cost, family.n_responses)]\n",
             "",
             (CHARGES,),
         ),
         Mutation(
             "laws of a fit without its counts",
-            "models/estimator.py",
+            "models/problem.py",
             "        if self.counted:\n            cells =",
             "        if self.counted and not plan.steps:\n            cells =",
             (CHARGES,),
         ),
         Mutation(
             "laws of a fit without its last step",
-            "models/estimator.py",
+            "models/problem.py",
             "share_of(s), kind=kind) for s in plan.steps]",
             "share_of(s), kind=kind) for s in plan.steps[:-1]]",
             (CHARGES,),
         ),
         Mutation(
             "a row counted in two cells",
-            "rows/counted.py",
+            "rows/recipe.py",
             "        out[cells[counted], counted] = self.mark\n",
             "        out[cells[counted], counted] = self.mark\n"
             "        out[np.maximum(cells[counted] - 1, 0), counted] = self.mark\n",
@@ -171,7 +171,7 @@ MUTATIONS = {
         ),
         Mutation(
             "a row counted twice in its cell",
-            "rows/counted.py",
+            "rows/recipe.py",
             "        out[cells[counted], counted] = self.mark\n",
             "        out[cells[counted], counted] = 2 * self.mark\n",
             (COUNTS,),
@@ -185,21 +185,21 @@ MUTATIONS = {
         ),
         Mutation(
             "rows that pad a block are counted",
-            "rows/counted.py",
+            "rows/recipe.py",
             "        found[~((rows.length > 0.0) & (values == values))] = -1\n",
             "        found[~(values == values)] = -1\n",
             (COUNTS,),
         ),
         Mutation(
             "rows without a number are counted",
-            "rows/counted.py",
+            "rows/recipe.py",
             "        found[~((rows.length > 0.0) & (values == values))] = -1\n",
             "        found[~(rows.length > 0.0)] = -1\n",
             (COUNTS,),
         ),
         Mutation(
             "marks that stay from the block before",
-            "rows/counted.py",
+            "rows/recipe.py",
             "        out[...] = 0.0\n",
             "",
             (COUNTS,),
@@ -256,8 +256,8 @@ MUTATIONS = {
         Mutation(
             "one step more than was paid for",
             "session/queries.py",
-            "    return lambda total: total.split(*[1.0] * parts)[0]\n",
-            "    return lambda total: total.split(*[1.0] * max(parts - 1, 1))[0]\n",
+            "    return total.split(*[1.0] * parts)[0]\n",
+            "    return total.split(*[1.0] * max(parts - 1, 1))[0]\n",
             ("tests/unit/session/test_queries.py",),
         ),
         Mutation(
@@ -338,9 +338,9 @@ MUTATIONS = {
         Mutation(
             "share of truncated rows in an attribute",
             "models/ridge.py",
-            "        self._keep(found, scale, responses.one_dimensional)\n",
-            "        self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n"
-            "        self._keep(found, scale, responses.one_dimensional)\n",
+            "        one, names = responses.one_dimensional, responses.columns\n",
+            "        one, names = responses.one_dimensional, responses.columns\n"
+            "        self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[Ridge]",),
         ),
         Mutation(
