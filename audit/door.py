@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -18,7 +18,16 @@ from publicmoments.session import door, queries
 from publicmoments.session.door import Release
 from publicmoments.session.queries import EigenvalueQuery, GramQuery, Query
 
-__all__ = ["BulkNoise", "Kept", "Passage", "Scripted", "fixed_releases", "noise_from", "watched"]
+__all__ = [
+    "BulkNoise",
+    "Kept",
+    "Passage",
+    "Scripted",
+    "answered",
+    "fixed_releases",
+    "noise_from",
+    "watched",
+]
 
 
 class BulkNoise:
@@ -150,35 +159,45 @@ class Kept(NamedTuple):
     law: Any
 
 
-def _of_differing_size(count: int) -> float:
-    """Sizes that differ from one release to the next, as those of gradients do."""
-    return float(2.0 ** (28 - count % 3))
-
-
 @contextmanager
-def fixed_releases(
-    vector_size: Callable[[int], float] = _of_differing_size, gram_size: float = 2.0**35
+def answered(
+    matrix: Callable[[int], NDArray[np.float64]], vector: Callable[[int, int], NDArray[np.float64]]
 ) -> Iterator[list[Kept]]:
     """
-    Make every release the same whatever the exact sum; the sums are kept for a look.
+    Release made-up numbers in place of every noisy sum; the exact sums are kept for a look.
 
-    ``vector_size`` gives the size of a released vector from the number of releases so far.
+    ``matrix`` makes one of some size, ``vector`` one of a length, told how many releases there are.
     """
     kept: list[Kept] = []
 
-    def fixed_gram(exact: NDArray[np.int64], law: Any, source: Any) -> NDArray[np.int64]:
+    def in_place_of_gram(exact: NDArray[np.int64], law: Any, source: Any) -> NDArray[np.int64]:
         kept.append(Kept(exact, law))
-        d = law.dimension
-        waves = np.sin(np.arange(d * d).reshape(d, d))
-        return np.rint((2.0 * np.eye(d) + 0.2 * (waves + waves.T)) * gram_size).astype(np.int64)
+        return np.rint(matrix(law.dimension)).astype(np.int64)
 
-    def fixed_vector(exact: NDArray[np.int64], law: Any, source: Any) -> NDArray[np.int64]:
+    def in_place_of_vector(exact: NDArray[np.int64], law: Any, source: Any) -> NDArray[np.int64]:
         kept.append(Kept(exact, law))
-        size = vector_size(len(kept))
-        return np.rint(np.cos(np.arange(law.dimension)) * size).astype(np.int64)
+        return np.rint(vector(law.dimension, len(kept))).astype(np.int64)
 
     with (
-        patch.object(queries, "add_gram_noise", fixed_gram),
-        patch.object(queries, "add_vector_noise", fixed_vector),
+        patch.object(queries, "add_gram_noise", in_place_of_gram),
+        patch.object(queries, "add_vector_noise", in_place_of_vector),
     ):
         yield kept
+
+
+def fixed_releases(
+    vector_size: Callable[[int], float] = lambda count: 2.0 ** (28 - count % 3),
+    gram_size: float = 2.0**35,
+) -> AbstractContextManager[list[Kept]]:
+    """
+    Make every release the same whatever the exact sum; the sums are kept for a look.
+
+    ``vector_size`` gives the size of a released vector from the number of releases so far: by
+    default one that differs from one to the next, as gradients do.
+    """
+
+    def matrix(size: int) -> NDArray[np.float64]:
+        waves = np.sin(np.arange(size * size).reshape(size, size))
+        return np.asarray((2.0 * np.eye(size) + 0.2 * (waves + waves.T)) * gram_size)
+
+    return answered(matrix, lambda size, count: np.cos(np.arange(size)) * vector_size(count))

@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from audit.door import Scripted
 from publicmoments.data import as_responses, as_table
+from publicmoments.families.factors import Ones
 from publicmoments.privacy import GDP, Account
 from publicmoments.rows.private_rows import PrivateRows
 from publicmoments.rows.recipe import Recipe
@@ -33,7 +34,7 @@ def make_recipe() -> Callable[..., Recipe]:
         arguments: dict[str, Any] = {
             "whitener": np.eye(p),
             "coef": np.zeros((p, k)),
-            "factor": lambda predictor, responses: np.ones_like(predictor),
+            "factor": Ones(),
             "radius": 4.0,
             "l2_bound": 8.0,
             "n_rows": 100,

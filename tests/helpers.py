@@ -85,7 +85,7 @@ def tables_of_three_worlds(
 
 def redrawn_noise(release, rng):
     """The same release with another draw of its noise law on top."""
-    p = len(release.values)
+    p = len(release.noisy_gram)
     square = rng.standard_normal((p, p)) * release.offdiagonal_sd
     noise = (square + square.T) / np.sqrt(2.0)
-    return replace(release, values=release.values + noise)
+    return replace(release, noisy_gram=release.noisy_gram + noise)

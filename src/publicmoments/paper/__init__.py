@@ -13,13 +13,7 @@ from publicmoments.paper.newton_theory import (
     newton_noise_floor,
     start_gradient_bound,
 )
-from publicmoments.paper.radii import (
-    oracle_radius,
-    oracle_response_radius,
-    predictor_reach,
-    response_radius,
-    truncation_radius,
-)
+from publicmoments.paper.published import pmt
 from publicmoments.paper.ridge_fits import AdaSSP, OracleRidge, PMTRidge
 from publicmoments.paper.scales import (
     NoiseScales,
@@ -44,6 +38,11 @@ from publicmoments.paper.settings import (
     Setting,
     eigenvalue_floor,
     moment_bounds,
+    oracle_radius,
+    oracle_response_radius,
+    predictor_reach,
+    response_radius,
+    truncation_radius,
 )
 from publicmoments.paper.theory import (
     explicit_ridge_error_bound,
@@ -55,7 +54,6 @@ from publicmoments.paper.theory import (
     robustness_condition,
     simplified_inverse_error,
 )
-from publicmoments.paper.truncation import pmt
 
 __all__ = [
     "GAUSSIAN_CONSTANT",

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from publicmoments.arrays import RandomState
-from publicmoments.checks import fraction, non_negative, positive, positive_integer, share
-from publicmoments.data import as_table
-from publicmoments.families import Family, Gaussian, canonical_family
+from publicmoments.checks import share
+from publicmoments.families import CanonicalFamily, Family, Gaussian, canonical_family
 from publicmoments.families.factors import Residual
 from publicmoments.models.penalty import elastic_net_coef
-from publicmoments.models.shell import check_public, match_responses, matched_moments, one_response
-from publicmoments.paper.published import LinearPrediction, PublishedEstimator
-from publicmoments.paper.radii import response_radius, truncation_radius
+from publicmoments.paper.published import (
+    ChargedEstimator,
+    Count,
+    Given,
+    GuidedEstimator,
+    LinearPrediction,
+    NonNegative,
+    Positive,
+)
 from publicmoments.paper.ridge_fits import response_scale
-from publicmoments.privacy.budgets import Budget
-from publicmoments.public import PublicMoments
+from publicmoments.paper.settings import response_radius, truncation_radius
 from publicmoments.rows.recipe import TotalRecipe
 
 
-class NoisyGradientDescent(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ignore[misc]
+def _canonical_or_gaussian(_: str, family: Family | None) -> CanonicalFamily:
+    """Return the stated family, or the Gaussian one."""
+    return Gaussian() if family is None else canonical_family(family)
+
+
+@dataclass(eq=False, repr=False)
+class NoisyGradientDescent(LinearPrediction, ChargedEstimator):
     """
     DP-GD: gradient descent with clipped gradients and noise in every step.
 
@@ -45,7 +54,7 @@ class NoisyGradientDescent(LinearPrediction, RegressorMixin, PublishedEstimator)
         Step size. The defaults are those of the paper's simulation.
     privacy : GDP, ApproxDP or ZCDP
         Total budget of the fit; with one statistic, it is the published mu.
-    random_state, on_invalid
+    random_state, on_invalid, ledger, dataset
         As in `PMTRidge`.
 
     Attributes
@@ -64,56 +73,40 @@ class NoisyGradientDescent(LinearPrediction, RegressorMixin, PublishedEstimator)
     True
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.0,
-        *,
-        family: Family | None = None,
-        iterations: int = 1000,
-        clip: float = 1.0,
-        step: float = 0.09,
-        privacy: Budget | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-    ) -> None:
-        self.alpha = alpha
-        self.family = family
-        self.iterations = iterations
-        self.clip = clip
-        self.step = step
-        self.privacy = privacy
-        self.random_state = random_state
-        self.on_invalid = on_invalid
+    alpha: NonNegative = 0.0
+    _: KW_ONLY
+    family: Annotated[Family | None, _canonical_or_gaussian] = None
+    iterations: Count = 1000
+    clip: Positive = 1.0
+    step: Positive = 0.09
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model; see `PMTRidge.fit`."""
-        alpha, clip = non_negative("alpha", self.alpha), positive("clip", self.clip)
-        step = positive("step", self.step)
-        steps = positive_integer("iterations", self.iterations)
-        if not step * alpha < 2.0:
+    def _checked(self) -> Self:
+        """Check the parameters, and that steps shrink what is penalised."""
+        chosen = super()._checked()
+        if not chosen.step * chosen.alpha < 2.0:
             raise ValueError(
-                f"step * alpha must be below 2, or steps diverge, got step={step!r} and "
-                f"alpha={alpha!r}; pass a smaller step"
+                f"step * alpha must be below 2, or steps diverge, got step={chosen.step!r} and "
+                f"alpha={chosen.alpha!r}; pass a smaller step"
             )
-        family = Gaussian() if self.family is None else canonical_family(self.family)
-        privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), one_response(y)
-        rows = self._private_rows(features, responses, fit_intercept=False)
-        n, d = rows.n_rows, rows.n_design
-        slope, plain = Residual(family), np.eye(d)
+        return chosen
+
+    def _solve(self, given: Given) -> None:
+        """Clip gradients, and nothing else."""
+        assert self.family is not None, "checked parameters have a family"
+        n, d = given.rows.n_rows, given.rows.n_design
+        slope, plain = Residual(self.family), np.eye(d)
         coef, path = np.zeros(d), [np.zeros(d)]
-        with self._spending(rows, privacy, grams=0, vectors=steps) as spending:
-            for _ in range(steps):
-                recipe = TotalRecipe(plain, coef[:, None], slope, math.inf, clip, n)
+        with self._spending(given, 0, self.iterations) as spending:
+            for _ in range(self.iterations):
+                recipe = TotalRecipe(plain, coef[:, None], slope, math.inf, self.clip, n)
                 gradient = spending.total_of("gradient", recipe)
-                coef = coef - step * (gradient + alpha * coef)
+                coef = coef - self.step * (gradient + self.alpha * coef)
                 path.append(coef)
-        self.coef_path_ = np.stack(path)
-        self._keep(features, coef, spending, None)
-        return self
+        self.coef_, self.coef_path_ = coef, np.stack(path)
 
 
-class PMTElasticNet(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class PMTElasticNet(LinearPrediction, GuidedEstimator):
     """
     Elastic net by noisy proximal gradient steps on rows truncated by public moments.
 
@@ -136,7 +129,7 @@ class PMTElasticNet(LinearPrediction, RegressorMixin, PublishedEstimator):  # ty
         T, the number of steps.
     step : float, default=0.5
         Step size in whitened coordinates, where curvatures are near one.
-    eta, privacy, public, random_state, on_invalid
+    eta, privacy, public, random_state, on_invalid, ledger, dataset
         As in `PMTRidge`. With one statistic, the total is the published mu.
 
     Attributes
@@ -157,56 +150,30 @@ class PMTElasticNet(LinearPrediction, RegressorMixin, PublishedEstimator):  # ty
     (21, 3)
     """
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        l1_ratio: float = 0.5,
-        eta: float = 0.05,
-        iterations: int = 20,
-        step: float = 0.5,
-        privacy: Budget | None = None,
-        public: PublicMoments | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-    ) -> None:
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.eta = eta
-        self.iterations = iterations
-        self.step = step
-        self.privacy = privacy
-        self.public = public
-        self.random_state = random_state
-        self.on_invalid = on_invalid
+    alpha: NonNegative = 1.0
+    _: KW_ONLY
+    l1_ratio: Annotated[float, share] = 0.5
+    iterations: Count = 20
+    step: Positive = 0.5
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model; see `PMTRidge.fit`."""
-        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
-        l1_ratio = share("l1_ratio", self.l1_ratio)
-        step = positive("step", self.step)
-        steps = positive_integer("iterations", self.iterations)
-        check_public(self.public)
-        privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), one_response(y)
-        rows = self._private_rows(features, responses, fit_intercept=False)
-        public = matched_moments(self.public, features, 1)
-        match_responses(responses, public)
-        n, d = rows.n_rows, rows.n_design
-        radius, response_bound = truncation_radius(d, n, eta), response_radius(n, eta)
-        bound = radius * response_bound
-        design, scale = public.design(fit_intercept=False), response_scale(public)
+    needs_scale: ClassVar[bool] = True
+
+    def _solve(self, given: Given) -> None:
+        """Bound rows and residuals by their published radii."""
+        n, d = given.rows.n_rows, given.rows.n_design
+        radius, response_bound = truncation_radius(d, n, self.eta), response_radius(n, self.eta)
+        bound, alpha = radius * response_bound, self.step * self.alpha
+        design = given.public.design(fit_intercept=False)
+        scale, back = response_scale(given.public), design.unwhitener
         slope = Residual(Gaussian(), scale=scale, bound=response_bound)
         coef, path = np.zeros(d), [np.zeros(d)]
-        with self._spending(rows, privacy, grams=0, vectors=steps) as spending:
-            for _ in range(steps):
-                whitened = design.unwhitener @ coef / scale
+        with self._spending(given, 0, self.iterations) as spending:
+            for _ in range(self.iterations):
+                whitened = back @ coef / scale
                 recipe = TotalRecipe(design.whitener, whitened[:, None], slope, radius, bound, n)
                 gradient = spending.total_of("gradient", recipe)
-                target = scale * (whitened - step * gradient)
-                coef = elastic_net_coef(design.unwhitener, target, step * alpha, l1_ratio)
+                target = scale * (whitened - self.step * gradient)
+                coef = elastic_net_coef(back, target, alpha, self.l1_ratio)
                 path.append(coef)
-        self.coef_path_ = np.stack(path)
-        self._keep(features, coef, spending, public)
+        self.coef_, self.coef_path_ = coef, np.stack(path)
         self.radius_, self.response_radius_ = radius, response_bound
-        return self

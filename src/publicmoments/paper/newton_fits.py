@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from publicmoments.arrays import Array, RandomState
-from publicmoments.checks import fraction, non_negative, positive, positive_integer
-from publicmoments.data import Table, as_table
+from publicmoments.arrays import Array
+from publicmoments.checks import positive_integer
 from publicmoments.families import Bernoulli, Family, canonical_family
 from publicmoments.families.factors import Residual, RootCurvature
 from publicmoments.models.classes import BinaryPrediction, checked_classes
-from publicmoments.models.shell import check_public, matched_moments, one_label, one_response
 from publicmoments.paper.newton_theory import iterations as published_iterations
-from publicmoments.paper.oracle import ORACLE, mean_squares, usable
-from publicmoments.paper.published import PublishedEstimator, Spending
-from publicmoments.paper.radii import oracle_radius, predictor_reach, truncation_radius
-from publicmoments.privacy.budgets import Budget
-from publicmoments.public import PublicMoments
+from publicmoments.paper.published import (
+    Given,
+    GuidedEstimator,
+    NonNegative,
+    OracleEstimator,
+    Positive,
+    PublishedEstimator,
+    Spending,
+    mean_squares,
+    usable,
+)
+from publicmoments.paper.settings import oracle_radius, predictor_reach, truncation_radius
 from publicmoments.rows.recipe import GramRecipe, TotalRecipe
-from publicmoments.session.door import PrivateRows
 
 
 @dataclass(frozen=True)
@@ -87,35 +91,55 @@ class _Newton:
         return coef * (self.coef_bound / length) if length > self.coef_bound else coef
 
 
+def _auto_or_count(name: str, iterations: int | Literal["auto"]) -> int | Literal["auto"]:
+    """Return a number of updates, or "auto"."""
+    if iterations == "auto":
+        return iterations
+    return positive_integer(name, iterations, 'pass "auto" or a positive integer')
+
+
+def _canonical(_: str, family: object) -> Family:
+    """Return a family with a canonical link."""
+    return canonical_family(family)
+
+
+def _two_classes(_: str, classes: object) -> tuple[Any, ...]:
+    """Return two labels."""
+    return checked_classes(classes, exactly=2)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class _NewtonEstimator(PublishedEstimator):
     """Estimators whose fit is a run of `_Newton`."""
 
-    iterations: int | Literal["auto"]
+    iterations: Annotated[int | Literal["auto"], _auto_or_count] = "auto"
 
-    def _updates(self, n: int) -> int:
-        """T, from the number of rows or as stated."""
-        if self.iterations == "auto":
-            return published_iterations(n)
-        hint = 'pass "auto" or a positive integer'
-        return positive_integer("iterations", self.iterations, hint)
-
-    def _run(
-        self,
-        newton: _Newton,
-        rows: PrivateRows,
-        features: Table,
-        privacy: Budget,
-        public: PublicMoments | None,
-    ) -> None:
-        """Iterate and store what was released."""
-        updates = self._updates(rows.n_rows)
-        with self._spending(rows, privacy, grams=updates, vectors=updates) as spending:
+    def _run(self, newton: _Newton, given: Given) -> None:
+        """Make T updates, T from the number of rows or as stated."""
+        updates = self.iterations
+        if updates == "auto":
+            updates = published_iterations(given.rows.n_rows)
+        with self._spending(given, updates, updates) as spending:
             self.coef_path_ = newton.path(spending, updates)
-        self.n_iter_ = updates
-        self._keep(features, self.coef_path_[-1], spending, public)
+        self.coef_, self.n_iter_ = self.coef_path_[-1], updates
 
 
-class PMTLogisticRegression(BinaryPrediction, ClassifierMixin, _NewtonEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class _Logistic(BinaryPrediction, ClassifierMixin, _NewtonEstimator):  # type: ignore[misc]
+    """Logistic regression on rows within some radius."""
+
+    alpha: NonNegative = 0.0
+    _: KW_ONLY
+    classes: Annotated[tuple[Any, Any], _two_classes] = (0, 1)
+
+    def _within(self, radius: float, whitener: Array, given: Given) -> None:
+        """Fit: slopes are at most 1 and curvatures 1/4, as probabilities are what they are."""
+        self._run(_Newton(Bernoulli(), whitener, radius, 1.0, 0.25, self.alpha), given)
+        self.classes_ = np.array(self.classes)
+
+
+@dataclass(eq=False, repr=False)
+class PMTLogisticRegression(_Logistic, GuidedEstimator):
     """
     DP-PMTLR, Algorithm 3: logistic regression by noisy Newton on rows truncated by public moments.
 
@@ -146,6 +170,10 @@ class PMTLogisticRegression(BinaryPrediction, ClassifierMixin, _NewtonEstimator)
         Private rows with cells of no use, such as NaN, text among numbers or labels that are no
         class: refuse, or count each such row as zeros. The latter is absolute: then no cell can
         cause an error, a warning or a message.
+    ledger : Ledger, path or URL, optional
+        Durable account that the budget is charged to before any noise is drawn.
+    dataset : str, optional
+        Name of the private data in the ledger; needed with one.
 
     Attributes
     ----------
@@ -171,59 +199,14 @@ class PMTLogisticRegression(BinaryPrediction, ClassifierMixin, _NewtonEstimator)
     ((3,), (5, 3))
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.0,
-        *,
-        classes: tuple[Any, Any] = (0, 1),
-        eta: float = 0.05,
-        iterations: int | Literal["auto"] = "auto",
-        privacy: Budget | None = None,
-        public: PublicMoments | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-    ) -> None:
-        self.alpha = alpha
-        self.classes = classes
-        self.eta = eta
-        self.iterations = iterations
-        self.privacy = privacy
-        self.public = public
-        self.random_state = random_state
-        self.on_invalid = on_invalid
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """
-        Fit the model.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Private features.
-        y : array or series of shape (n_rows,)
-            Private labels, each one of ``classes``.
-
-        Returns
-        -------
-        PMTLogisticRegression
-            Itself.
-        """
-        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
-        classes = checked_classes(self.classes, exactly=2)
-        check_public(self.public)
-        privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), one_label(y, classes)
-        rows = self._private_rows(features, responses, fit_intercept=False)
-        public = matched_moments(self.public, features, 1)
-        radius = truncation_radius(rows.n_design, rows.n_rows, eta)
-        whitener = public.design(fit_intercept=False).whitener
-        newton = _Newton(Bernoulli(), whitener, radius, 1.0, 0.25, alpha)
-        self._run(newton, rows, features, privacy, public)
-        self.radius_, self.classes_ = radius, np.array(classes)
-        return self
+    def _solve(self, given: Given) -> None:
+        """Bound rows by the published radius."""
+        self.radius_ = truncation_radius(given.rows.n_design, given.rows.n_rows, self.eta)
+        self._within(self.radius_, given.public.design(fit_intercept=False).whitener, given)
 
 
-class OracleLogisticRegression(BinaryPrediction, ClassifierMixin, _NewtonEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class OracleLogisticRegression(_Logistic, OracleEstimator):
     """
     DP-LR, Algorithm 5: noisy Newton without public data; an oracle, not private.
 
@@ -251,43 +234,15 @@ class OracleLogisticRegression(BinaryPrediction, ClassifierMixin, _NewtonEstimat
     False
     """
 
-    unprotected: ClassVar[str | None] = ORACLE
-
-    def __init__(
-        self,
-        alpha: float = 0.0,
-        *,
-        classes: tuple[Any, Any] = (0, 1),
-        eta: float = 0.05,
-        iterations: int | Literal["auto"] = "auto",
-        privacy: Budget | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-    ) -> None:
-        self.alpha = alpha
-        self.classes = classes
-        self.eta = eta
-        self.iterations = iterations
-        self.privacy = privacy
-        self.random_state = random_state
-        self.on_invalid = on_invalid
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model; see `PMTLogisticRegression.fit`."""
-        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
-        classes = checked_classes(self.classes, exactly=2)
-        privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), one_label(y, classes)
-        rows = self._private_rows(features, responses, fit_intercept=False)
-        d = rows.n_design
-        radius = oracle_radius(usable("X", mean_squares(rows)[0]), d, rows.n_rows, eta)
-        newton = _Newton(Bernoulli(), np.eye(d), radius, 1.0, 0.25, alpha)
-        self._run(newton, rows, features, privacy, None)
-        self.classes_ = np.array(classes)
-        return self
+    def _solve(self, given: Given) -> None:
+        """Take the radius from the private rows."""
+        n, d = given.rows.n_rows, given.rows.n_design
+        radius = oracle_radius(usable("X", mean_squares(given.rows)[0]), d, n, self.eta)
+        self._within(radius, np.eye(d), given)
 
 
-class PMTGLM(RegressorMixin, _NewtonEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class PMTGLM(RegressorMixin, _NewtonEstimator, GuidedEstimator):  # type: ignore[misc]
     """
     DP-PMTGLM, Algorithm 4: a canonical generalised linear model by noisy Newton.
 
@@ -305,7 +260,7 @@ class PMTGLM(RegressorMixin, _NewtonEstimator):  # type: ignore[misc]
     coef_bound : float, default=1.0
         R_beta, the bound on the whitened coefficients. M_b' and M_b'' follow from it, for a Poisson
         family as exp(coef_bound radius): keep it small.
-    eta, iterations, privacy, public, random_state, on_invalid
+    eta, iterations, privacy, public, random_state, on_invalid, ledger, dataset
         As in `PMTLogisticRegression`.
 
     Attributes
@@ -325,57 +280,29 @@ class PMTGLM(RegressorMixin, _NewtonEstimator):  # type: ignore[misc]
     (3,)
     """
 
-    def __init__(
-        self,
-        family: Family,
-        alpha: float = 0.0,
-        *,
-        response_bound: float = 1.0,
-        coef_bound: float = 1.0,
-        eta: float = 0.05,
-        iterations: int | Literal["auto"] = "auto",
-        privacy: Budget | None = None,
-        public: PublicMoments | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-    ) -> None:
-        self.family = family
-        self.alpha = alpha
-        self.response_bound = response_bound
-        self.coef_bound = coef_bound
-        self.eta = eta
-        self.iterations = iterations
-        self.privacy = privacy
-        self.public = public
-        self.random_state = random_state
-        self.on_invalid = on_invalid
+    family: Annotated[Family, _canonical]
+    alpha: NonNegative = 0.0
+    _: KW_ONLY
+    response_bound: Positive = 1.0
+    coef_bound: Positive = 1.0
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model; see `PMTRidge.fit`."""
-        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
+    def _solve(self, given: Given) -> None:
+        """Bound rows by the published radius, slopes and curvatures by what follows from it."""
         family = canonical_family(self.family)
-        response_bound = positive("response_bound", self.response_bound)
-        coef_bound = positive("coef_bound", self.coef_bound)
-        check_public(self.public)
-        privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), one_response(y)
-        rows = self._private_rows(features, responses, fit_intercept=False)
-        public = matched_moments(self.public, features, 1)
-        radius = truncation_radius(rows.n_design, rows.n_rows, eta)
-        reach = predictor_reach(radius, coef_bound)
+        radius = truncation_radius(given.rows.n_design, given.rows.n_rows, self.eta)
+        reach = predictor_reach(radius, self.coef_bound)
         newton = _Newton(
             family,
-            public.design(fit_intercept=False).whitener,
+            given.public.design(fit_intercept=False).whitener,
             radius,
-            response_bound + family.largest_mean(reach),
+            self.response_bound + family.largest_mean(reach),
             family.largest_curvature(reach),
-            alpha,
-            response_bound,
-            coef_bound,
+            self.alpha,
+            self.response_bound,
+            self.coef_bound,
         )
-        self._run(newton, rows, features, privacy, public)
+        self._run(newton, given)
         self.radius_ = radius
-        return self
 
     def predict(self, X: ArrayLike) -> Array:
         """

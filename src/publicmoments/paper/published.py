@@ -1,27 +1,40 @@
-"""A fit of a published algorithm: its releases in order, and the card that comes of them."""
+"""What the published algorithms share: their parameters, their fit, their releases and the card."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 
-from publicmoments.arrays import Array
-from publicmoments.data import Table
-from publicmoments.models.shell import PrivateEstimator
+from publicmoments.arrays import Array, RandomState
+from publicmoments.checks import fraction, non_negative, positive, positive_integer
+from publicmoments.data import Table, as_table
+from publicmoments.models.shell import (
+    PrivateEstimator,
+    check_public,
+    match_responses,
+    matched_moments,
+    one_label,
+    one_response,
+    response_name,
+)
 from publicmoments.paper.scales import published_mu
+from publicmoments.paper.settings import truncation_radius
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.card import Card, PassSummary
 from publicmoments.privacy.laws import triangle_noise_law
+from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.privacy.rounding import text_above
 from publicmoments.public import PublicMoments
 from publicmoments.rows.recipe import GramRecipe, TotalRecipe
-from publicmoments.session.door import PrivateRows, Release, Session
+from publicmoments.session.door import PrivateRows, Release, Session, truncated_rows
 from publicmoments.session.queries import (
     EigenvalueQuery,
     GramLaw,
@@ -31,6 +44,12 @@ from publicmoments.session.queries import (
     gram_demand,
     sum_demand,
 )
+
+NonNegative: TypeAlias = Annotated[float, non_negative]
+Positive: TypeAlias = Annotated[float, positive]
+Probability: TypeAlias = Annotated[float, fraction]
+Count: TypeAlias = Annotated[int, positive_integer]
+"""Kinds of parameters, and what their names and values are checked by before a row is read."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +125,12 @@ def _summaries(releases: Sequence[Release], *, relative: bool) -> tuple[PassSumm
     """One line for each kind of release: the releases of a loop differ in their values only."""
     lines: dict[tuple[str, float], PassSummary] = {}
     for released in releases:
-        grid = released.law.noise_sd
         line = PassSummary(
             statistic=released.statistic,
             mu=released.cost.mu,
             rho=released.rho,
             noise_sd=_in_bounds(released) if relative else released.noise_sd,
-            noise_sd_grid_units=grid,
+            noise_sd_grid_units=released.law.noise_sd,
             times=1,
         )
         key = released.statistic, line.noise_sd
@@ -128,6 +146,30 @@ def _in_bounds(released: Release) -> float:
     return released.law.noise_sd / bound / released.n_rows
 
 
+@dataclass(frozen=True, eq=False)
+class Given:
+    """
+    What a fit is given, read and checked.
+
+    Parameters
+    ----------
+    rows : PrivateRows
+        The private side.
+    public : PublicMoments
+        Public moments matched with the features; the identity where they play no part.
+    privacy : GDP, ApproxDP or ZCDP
+        The budget.
+    target : str
+        Name of the response, for the ledger.
+    """
+
+    rows: PrivateRows
+    public: PublicMoments
+    privacy: Budget
+    target: str = ""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class PublishedEstimator(PrivateEstimator):
     """
     Base of the published estimators: linear predictors without an intercept.
@@ -135,41 +177,111 @@ class PublishedEstimator(PrivateEstimator):
     The paper has none; append a column of ones to the features, public ones included, to have one.
     """
 
-    coef_: Array
-    intercept_: float
+    privacy: Budget | None = None
+    random_state: RandomState = None
+    on_invalid: Literal["raise", "ignore"] = "raise"
+
+    needs_scale: ClassVar[bool] = False
+    """Whether the public scale of the response plays a part."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """
+        Fit the model.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Private features.
+        y : array or series of shape (n_rows,)
+            Private responses; of classifiers labels, each one of ``classes``.
+
+        Returns
+        -------
+        Self
+            Itself.
+        """
+        chosen, privacy = self._checked(), self._checked_budget()
+        features, classes = as_table(X, "X"), getattr(chosen, "classes", None)
+        responses = one_label(y, classes) if classes else one_response(y)
+        rows = self._private_rows(features, responses, fit_intercept=False)
+        public = PublicMoments.identity(rows.n_design)
+        if isinstance(chosen, GuidedEstimator):
+            public = matched_moments(chosen.public, features, 1)
+            if self.needs_scale:
+                match_responses(responses, public)
+        chosen._solve(Given(rows, public, privacy, response_name(y)))
+        chosen.intercept_ = 0.0
+        return self._taken_over(chosen, features)
+
+    def _checked(self) -> Self:
+        """Check the parameters; return a new estimator with what they stand for, to be fitted."""
+        chosen = type(self)(**self.get_params(deep=False))
+        for name, kind in get_type_hints(type(self), include_extras=True).items():
+            for check in getattr(kind, "__metadata__", ()):
+                setattr(chosen, name, check(name, getattr(self, name)))
+        return chosen
+
+    @abstractmethod
+    def _solve(self, given: Given) -> None:
+        """Settle all bounds, ask, and store the fitted attributes: everything here is checked."""
 
     @contextmanager
     def _spending(
-        self,
-        rows: PrivateRows,
-        privacy: Budget,
-        *,
-        grams: int,
-        vectors: int,
-        target: str = "",
-        **law: Any,
+        self, given: Given, matrices: int, vectors: int, gram_law: GramLaw = triangle_noise_law
     ) -> Iterator[Spending]:
-        """Open the session of a fit that asks for so many matrices and vectors."""
-        n, d, cost = rows.n_rows, rows.n_design, equal_part(grams + vectors)
-        demands = [gram_demand(n, d, cost, grams, triangle_noise_law)] if grams else []
+        """Open the session of a fit that asks for so many matrices and vectors; write its card."""
+        n, d, cost = given.rows.n_rows, given.rows.n_design, equal_part(matrices + vectors)
+        demands = [gram_demand(n, d, cost, matrices, triangle_noise_law)] if matrices else []
         demands += [sum_demand(n, d, cost, vectors)] if vectors else []
-        with self._session(rows, privacy, demands, target) as session:
-            yield Spending(session, grams + vectors, **law)
+        with self._session(given.rows, given.privacy, demands, given.target) as session:
+            spending = Spending(session, matrices + vectors, gram_law)
+            yield spending
+        self.card_ = spending.card(given.public)
 
-    def _keep(
-        self, features: Table, coef: Array, spending: Spending, public: PublicMoments | None
-    ) -> None:
-        """Store the fitted attributes, all of them released."""
-        self.coef_, self.intercept_ = coef, 0.0
-        self._keep_card(features, spending, public)
-
-    def _keep_card(self, features: Table, spending: Spending, public: PublicMoments | None) -> None:
-        """Store the names of the features and the card."""
+    def _taken_over(self, chosen: Self, features: Table) -> Self:
+        """Take over what `_checked` returned and `_solve` fitted, now that nothing can fail."""
         self._keep_names(features)
-        self.card_ = spending.card(public)
+        for name, value in vars(chosen).items():
+            if name.endswith("_"):
+                setattr(self, name, value)
+        return self
 
 
-class LinearPrediction:
+@dataclass(eq=False, repr=False, kw_only=True)
+class ChargedEstimator(PublishedEstimator):
+    """Base of those that are private, so that a ledger can be charged for them."""
+
+    ledger: LedgerLike = None
+    dataset: str | None = None
+
+
+def _moments_or_none(_: str, public: PublicMoments | None) -> PublicMoments | None:
+    """Return public moments, if there are any."""
+    check_public(public)
+    return public
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GuidedEstimator(ChargedEstimator):
+    """Base of those that truncate rows by public moments."""
+
+    public: Annotated[PublicMoments | None, _moments_or_none] = None
+    eta: Probability = 0.05
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class OracleEstimator(PublishedEstimator):
+    """Base of the oracles, which take their radius from the private rows and protect nothing."""
+
+    eta: Probability = 0.05
+
+    unprotected: ClassVar[str | None] = (
+        "Not private: the radius was read from the private rows. "
+        "Never publish this model; it serves as a baseline in comparisons only."
+    )
+
+
+class LinearPrediction(RegressorMixin):  # type: ignore[misc]
     """Prediction of a linear model without intercept."""
 
     def predict(self, X: ArrayLike) -> Array:
@@ -185,5 +297,69 @@ class LinearPrediction:
         -------
         ndarray of shape (n_rows,)
         """
-        values: Array = self._feature_values(X)  # type: ignore[attr-defined]
-        return np.asarray(values @ self.coef_)  # type: ignore[attr-defined]
+        values: Array = self._feature_values(X)
+        return np.asarray(values @ self.coef_)
+
+
+def mean_squares(rows: PrivateRows) -> tuple[float, float]:
+    """
+    Return the trace of the second moment of private rows, and the mean square of their responses.
+
+    **Not private.** Nothing that is computed from them is, whatever noise is added later; hence
+    every estimator that calls this draws its noise from a source that claims no privacy.
+    """
+    n = rows.n_rows
+    design, responses = rows.settled(0, n, n)
+    return float((design**2).sum()) / n, float((responses**2).sum()) / n
+
+
+def usable(what: str, mean_square: float) -> float:
+    """Return a mean square that a radius can be made of; the message shows no private number."""
+    if not 0.0 < mean_square < math.inf:
+        raise ValueError(
+            f"{what} must have a mean square in (0, inf) for an oracle to take its radius from; "
+            f"drop what is constantly zero, or rescale {what}"
+        )
+    return mean_square
+
+
+def pmt(X: Any, public: PublicMoments, *, eta: float = 0.05) -> Array:
+    """
+    Whiten rows by public moments and shorten those outside `truncation_radius`, Algorithm 1.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n_rows, n_features)
+        Private rows.
+    public : PublicMoments
+        Public second moments of the same columns.
+    eta : float
+        Probability scale in (0, 1).
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_features)
+        Whitened rows, of norm at most ``truncation_radius(d, n, eta)``, in the coordinates of
+        ``public.design(fit_intercept=False).whitener``, which differ from the paper's by a
+        rotation.
+
+    Notes
+    -----
+    **Not a release.** The rows are bounded but exact: they are as private as what was passed in.
+    The estimators truncate in the same way behind the door, and release noisy sums only.
+
+    Examples
+    --------
+    >>> B = np.random.default_rng(0).normal(5.0, 2.0, size=(100, 3))
+    >>> Z = pmt([[1e9, 0.0, 0.0], [5.0, 5.0, 5.0]], PublicMoments.from_rows(B))
+    >>> np.linalg.norm(Z, axis=1).round(3)
+    array([4.018, 0.987])
+    """
+    check_public(public)
+    table = as_table(X, "X")
+    radius = truncation_radius(table.n_columns, table.n_rows, fraction("eta", eta))
+    design = matched_moments(public, table, 1).design(fit_intercept=False)
+    rows = table.values()
+    if not np.isfinite(rows).all():
+        raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
+    return truncated_rows(rows, np.asarray(design.whitener), radius)

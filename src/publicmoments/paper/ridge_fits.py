@@ -3,31 +3,87 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin
 
-from publicmoments.arrays import Array, RandomState
-from publicmoments.checks import fraction, non_negative, positive
-from publicmoments.data import as_table
+from publicmoments.arrays import Array
+from publicmoments.checks import positive
 from publicmoments.families.factors import ClippedResponse, Ones
-from publicmoments.models.shell import check_public, match_responses, matched_moments, one_response
-from publicmoments.paper.oracle import ORACLE, mean_squares, usable
-from publicmoments.paper.published import LinearPrediction, PublishedEstimator, Spending
-from publicmoments.paper.radii import (
+from publicmoments.paper.published import (
+    ChargedEstimator,
+    Given,
+    GuidedEstimator,
+    LinearPrediction,
+    NonNegative,
+    OracleEstimator,
+    Positive,
+    Probability,
+    Spending,
+    mean_squares,
+    usable,
+)
+from publicmoments.paper.settings import (
     oracle_radius,
     oracle_response_radius,
     response_radius,
     truncation_radius,
 )
-from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.laws import NoiseLaw, gram_noise_law
 from publicmoments.public import PublicMoments
 from publicmoments.rows.recipe import GramRecipe, TotalRecipe
+from publicmoments.session.door import PrivateRows
+
+DELTA = 1e-6
+"""The delta that AdaSSP's confidence in its eigenvalue is stated for."""
 
 
-class PMTRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ignore[misc]
+def isometric_upper_triangle(l2_bound_squared: int, dimension: int, mu: float) -> NoiseLaw:
+    """Noise of one sd, that of the Frobenius sensitivity, in each entry of the upper triangle."""
+    noise_sd = gram_noise_law(l2_bound_squared, dimension, mu).diagonal_sd
+    return NoiseLaw(noise_sd, noise_sd, dimension)
+
+
+def response_scale(public: PublicMoments) -> float:
+    """Root mean square of the public response; 1 where nothing is known of it."""
+    return 1.0 if public.response is None else float(public.response.scale[0])
+
+
+def _recipes(
+    rows: PrivateRows, whitener: Array, radius: float, response_bound: float, scale: float = 1.0
+) -> tuple[GramRecipe, TotalRecipe]:
+    """Recipes of the second moment of bounded rows, and of their cross moment with responses."""
+    n, origin = rows.n_rows, np.zeros((len(whitener), 1))
+    factor = ClippedResponse(scale, response_bound)
+    return (
+        GramRecipe(whitener, origin, Ones(), radius, radius, n),
+        TotalRecipe(whitener, origin, factor, radius, radius * response_bound, n),
+    )
+
+
+def _perturbed_ridge(
+    spending: Spending,
+    whitener: Array,
+    radius: float,
+    response_bound: float,
+    scale: float,
+    alpha: float,
+) -> Array:
+    """Release the second and cross moments of truncated rows, solve, and return to raw units."""
+    moment, cross = _recipes(spending.rows, whitener, radius, response_bound, scale)
+    matrix = spending.gram("second moment", moment) + alpha * whitener.T @ whitener
+    vector = spending.total_of("cross moment", cross)
+    return np.asarray(scale * (whitener @ np.linalg.solve(matrix, vector)))
+
+
+def _positive_or_none(name: str, value: float | None) -> float | None:
+    """Return a positive number, if there is one."""
+    return None if value is None else positive(name, value)
+
+
+@dataclass(eq=False, repr=False)
+class PMTRidge(LinearPrediction, GuidedEstimator):
     """
     DP-PMTRR, Algorithm 2: ridge regression on rows truncated by public moments.
 
@@ -56,6 +112,10 @@ class PMTRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: i
         Private rows with cells of no use, such as NaN, text among numbers or labels that are no
         class: refuse, or count each such row as zeros. The latter is absolute: then no cell can
         cause an error, a warning or a message.
+    ledger : Ledger, path or URL, optional
+        Durable account that the budget is charged to before any noise is drawn.
+    dataset : str, optional
+        Name of the private data in the ledger; needed with one.
 
     Attributes
     ----------
@@ -86,57 +146,22 @@ class PMTRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: i
     True
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.0,
-        *,
-        eta: float = 0.05,
-        privacy: Budget | None = None,
-        public: PublicMoments | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-    ) -> None:
-        self.alpha = alpha
-        self.eta = eta
-        self.privacy = privacy
-        self.public = public
-        self.random_state = random_state
-        self.on_invalid = on_invalid
+    alpha: NonNegative = 0.0
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """
-        Fit the model.
+    needs_scale: ClassVar[bool] = True
 
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Private features.
-        y : array or series of shape (n_rows,)
-            Private responses.
-
-        Returns
-        -------
-        PMTRidge
-            Itself.
-        """
-        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
-        check_public(self.public)
-        privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), one_response(y)
-        rows = self._private_rows(features, responses, fit_intercept=False)
-        public = matched_moments(self.public, features, 1)
-        match_responses(responses, public)
-        n, d = rows.n_rows, rows.n_design
-        radius, bound = truncation_radius(d, n, eta), response_radius(n, eta)
+    def _solve(self, given: Given) -> None:
+        """Bound rows and responses by their published radii."""
+        n, d, public = given.rows.n_rows, given.rows.n_design, given.public
+        radius, bound = truncation_radius(d, n, self.eta), response_radius(n, self.eta)
         whitener, scale = public.design(fit_intercept=False).whitener, response_scale(public)
-        with self._spending(rows, privacy, grams=1, vectors=1) as spending:
-            coef = _perturbed_ridge(spending, whitener, radius, bound, scale, alpha)
-        self._keep(features, coef, spending, public)
+        with self._spending(given, 1, 1) as spending:
+            self.coef_ = _perturbed_ridge(spending, whitener, radius, bound, scale, self.alpha)
         self.radius_, self.response_radius_ = radius, bound
-        return self
 
 
-class OracleRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class OracleRidge(LinearPrediction, OracleEstimator):
     """
     DP-RR, Theorem 4.3: ridge regression without public data; an oracle, not private.
 
@@ -173,43 +198,25 @@ class OracleRidge(LinearPrediction, RegressorMixin, PublishedEstimator):  # type
     False
     """
 
-    unprotected: ClassVar[str | None] = ORACLE
+    alpha: NonNegative = 0.0
+    _: KW_ONLY
+    coef_norm: Annotated[float | None, _positive_or_none] = None
 
-    def __init__(
-        self,
-        alpha: float = 0.0,
-        *,
-        eta: float = 0.05,
-        coef_norm: float | None = None,
-        privacy: Budget | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-    ) -> None:
-        self.alpha = alpha
-        self.eta = eta
-        self.coef_norm = coef_norm
-        self.privacy = privacy
-        self.random_state = random_state
-        self.on_invalid = on_invalid
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model; see `PMTRidge.fit`."""
-        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
-        norm = None if self.coef_norm is None else positive("coef_norm", self.coef_norm)
-        privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), one_response(y)
-        rows = self._private_rows(features, responses, fit_intercept=False)
-        n, d = rows.n_rows, rows.n_design
-        trace, square = mean_squares(rows)
-        radius = oracle_radius(usable("X", trace), d, n, eta)
-        bound = radius * norm if norm else oracle_response_radius(usable("y", square), n, eta)
-        with self._spending(rows, privacy, grams=1, vectors=1) as spending:
-            coef = _perturbed_ridge(spending, np.eye(d), radius, bound, 1.0, alpha)
-        self._keep(features, coef, spending, None)
-        return self
+    def _solve(self, given: Given) -> None:
+        """Take the radii from the private rows."""
+        n, d = given.rows.n_rows, given.rows.n_design
+        trace, square = mean_squares(given.rows)
+        radius = oracle_radius(usable("X", trace), d, n, self.eta)
+        if self.coef_norm is None:
+            bound = oracle_response_radius(usable("y", square), n, self.eta)
+        else:
+            bound = radius * self.coef_norm
+        with self._spending(given, 1, 1) as spending:
+            self.coef_ = _perturbed_ridge(spending, np.eye(d), radius, bound, 1.0, self.alpha)
 
 
-class AdaSSP(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class AdaSSP(LinearPrediction, ChargedEstimator):
     """
     AdaSSP: perturbed sufficient statistics with a penalty that adapts to the noise.
 
@@ -227,7 +234,7 @@ class AdaSSP(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ign
         Probability with which the penalty may fail to cover the noise.
     privacy : GDP, ApproxDP or ZCDP
         Total budget of the fit.
-    random_state, on_invalid
+    random_state, on_invalid, ledger, dataset
         As in `PMTRidge`.
 
     Attributes
@@ -246,79 +253,21 @@ class AdaSSP(LinearPrediction, RegressorMixin, PublishedEstimator):  # type: ign
     True
     """
 
-    def __init__(
-        self,
-        x_bound: float = 1.0,
-        y_bound: float = 1.0,
-        *,
-        failure: float = 0.05,
-        privacy: Budget | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-    ) -> None:
-        self.x_bound = x_bound
-        self.y_bound = y_bound
-        self.failure = failure
-        self.privacy = privacy
-        self.random_state = random_state
-        self.on_invalid = on_invalid
+    x_bound: Positive = 1.0
+    y_bound: Positive = 1.0
+    _: KW_ONLY
+    failure: Probability = 0.05
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model; see `PMTRidge.fit`."""
-        x_bound, y_bound = positive("x_bound", self.x_bound), positive("y_bound", self.y_bound)
-        failure = fraction("failure", self.failure)
-        privacy = self._checked_budget()
-        features, responses = as_table(X, "X"), one_response(y)
-        rows = self._private_rows(features, responses, fit_intercept=False)
-        n, d = rows.n_rows, rows.n_design
-        whitener, origin = np.eye(d), np.zeros((d, 1))
-        moment = GramRecipe(whitener, origin, Ones(), x_bound, x_bound, n)
-        cross = TotalRecipe(
-            whitener, origin, ClippedResponse(1.0, y_bound), x_bound, x_bound * y_bound, n
-        )
-        law = isometric_upper_triangle
-        with self._spending(rows, privacy, grams=1, vectors=2, gram_law=law) as spending:
+    def _solve(self, given: Given) -> None:
+        """Let the smallest eigenvalue say what penalty is needed."""
+        d = given.rows.n_design
+        moment, cross = _recipes(given.rows, np.eye(d), self.x_bound, self.y_bound)
+        with self._spending(given, 1, 2, isometric_upper_triangle) as spending:
             smallest, noise_sd = spending.smallest_eigenvalue(moment)
             noisy = spending.gram("second moment", moment)
             vector = spending.total_of("cross moment", cross)
         # With the noise sd of the eigenvalue for the scale of all three, as the three share alike.
         certain = smallest - math.sqrt(math.log(6.0 / DELTA)) * noise_sd
-        wanted = math.sqrt(d * math.log(2.0 * d * d / failure)) * noise_sd
-        penalty = max(0.0, wanted - max(0.0, certain))
-        coef = np.asarray(np.linalg.solve(noisy + penalty * np.eye(d), vector))
-        self._keep(features, coef, spending, None)
-        self.penalty_ = penalty
-        return self
-
-
-DELTA = 1e-6
-"""The delta that AdaSSP's confidence in its eigenvalue is stated for."""
-
-
-def isometric_upper_triangle(l2_bound_squared: int, dimension: int, mu: float) -> NoiseLaw:
-    """Noise of one sd, that of the Frobenius sensitivity, in each entry of the upper triangle."""
-    noise_sd = gram_noise_law(l2_bound_squared, dimension, mu).diagonal_sd
-    return NoiseLaw(noise_sd, noise_sd, dimension)
-
-
-def response_scale(public: PublicMoments) -> float:
-    """Root mean square of the public response; 1 where nothing is known of it."""
-    return 1.0 if public.response is None else float(public.response.scale[0])
-
-
-def _perturbed_ridge(
-    spending: Spending,
-    whitener: Array,
-    radius: float,
-    response_bound: float,
-    scale: float,
-    alpha: float,
-) -> Array:
-    """Release the second and cross moments of truncated rows, solve, and return to raw units."""
-    n, origin = spending.rows.n_rows, np.zeros((len(whitener), 1))
-    moment = GramRecipe(whitener, origin, Ones(), radius, radius, n)
-    factor = ClippedResponse(scale, response_bound)
-    cross = TotalRecipe(whitener, origin, factor, radius, radius * response_bound, n)
-    matrix = spending.gram("second moment", moment) + alpha * whitener.T @ whitener
-    vector = spending.total_of("cross moment", cross)
-    return np.asarray(scale * (whitener @ np.linalg.solve(matrix, vector)))
+        wanted = math.sqrt(d * math.log(2.0 * d * d / self.failure)) * noise_sd
+        self.penalty_ = max(0.0, wanted - max(0.0, certain))
+        self.coef_ = np.asarray(np.linalg.solve(noisy + self.penalty_ * np.eye(d), vector))

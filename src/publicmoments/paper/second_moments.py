@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from publicmoments.arrays import Array, RandomState
-from publicmoments.checks import fraction, non_negative, positive
+from publicmoments.arrays import Array
 from publicmoments.data import Table, as_responses, as_table, no_columns, within
 from publicmoments.families.factors import Ones, RootWeight
-from publicmoments.models.shell import check_public, matched_moments
-from publicmoments.paper.oracle import ORACLE, mean_squares, usable
-from publicmoments.paper.published import PublishedEstimator
-from publicmoments.paper.radii import oracle_radius, truncation_radius
-from publicmoments.paper.settings import GuidedSetting
+from publicmoments.models.shell import matched_moments
+from publicmoments.paper.published import (
+    Given,
+    GuidedEstimator,
+    NonNegative,
+    OracleEstimator,
+    Positive,
+    PublishedEstimator,
+    mean_squares,
+    usable,
+)
+from publicmoments.paper.settings import GuidedSetting, oracle_radius, truncation_radius
 from publicmoments.paper.theory import (
     inverse_error_bound,
     is_robust,
     noise_norm_bound,
     robustness_condition,
 )
-from publicmoments.privacy.budgets import Budget
-from publicmoments.privacy.ledger import LedgerLike
 from publicmoments.public import PublicMoments
 from publicmoments.rows.recipe import Factor, GramRecipe
-from publicmoments.session.door import PrivateRows
 
 
 class Condition(NamedTuple):
@@ -72,72 +75,73 @@ class Robustness:
         return is_robust(self.condition)
 
 
+@dataclass(eq=False, repr=False)
 class _SecondMoment(PublishedEstimator):
-    """
-    A noisy second moment of rows in some coordinates, and its inverse.
+    """Parameters and the fit of a noisy second moment."""
 
-    Subclasses have the parameters alpha, eta, weight_bound, privacy, random_state and on_invalid.
-    """
+    alpha: NonNegative = 0.0
+    _: KW_ONLY
+    weight_bound: Positive = 1.0
 
-    alpha: float
-    eta: float
-    weight_bound: float
-    radius_: float
-    noise_sd_: float
-    transformed_: Array
-    transformed_inverse_: Array
-    second_moment_: Array
-    inverse_: Array
-    condition_: Condition
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """
+        Release the matrix.
 
-    def _read(self, X: Any, sample_weight: Any) -> tuple[Table, Table, float]:
-        """Features, weights where there are any, and the largest weight."""
-        bound = positive("weight_bound", self.weight_bound)
+        Parameters
+        ----------
+        X : array, data frame or source of shape (n_rows, n_features)
+            Private rows.
+        y : None
+            Not used; here for scikit-learn.
+        sample_weight : array or series of shape (n_rows,) or str, optional
+            Private weights, or the name of their column in X.
+
+        Returns
+        -------
+        Self
+            Itself.
+        """
+        chosen, privacy = self._checked(), self._checked_budget()
         X, weights = self._by_name(X, sample_weight=sample_weight)
         features = as_table(X, "X")
-        if weights is None:
-            return features, no_columns(features), 1.0
-        table = as_responses(weights, "sample_weight")
-        if table.n_columns != 1:
-            raise ValueError(
-                f"sample_weight must have one weight per row, got {table.n_columns} columns"
-            )
-        allowed = within(table, lambda w: w >= 0.0, "numbers of at least 0", "sample_weight")
-        return features, allowed, bound
+        allowed = no_columns(features) if weights is None else _checked_weights(weights)
+        rows = self._private_rows(features, allowed, fit_intercept=False)
+        public = PublicMoments.identity(rows.n_design)
+        if isinstance(chosen, GuidedEstimator):
+            public = matched_moments(chosen.public, features, 1)
+        chosen._solve(Given(rows, public, privacy))
+        return self._taken_over(chosen, features)
 
-    def _release(
-        self,
-        rows: PrivateRows,
-        privacy: Budget,
-        features: Table,
-        public: PublicMoments | None,
-        whitener: Array,
-        radius: float,
-        most: float,
-    ) -> None:
-        """Release the matrix and store what follows from it."""
-        n, origin = rows.n_rows, np.zeros((len(whitener), 1))
-        factor: Factor = RootWeight(most) if rows.n_responses else Ones()
-        bound = radius * math.sqrt(most)
-        recipe = GramRecipe(whitener, origin, factor, radius, bound, n)
-        with self._spending(rows, privacy, grams=1, vectors=0) as spending:
+    def _release(self, given: Given, whitener: Array, radius: float) -> None:
+        """Release the matrix; store it and its regularised inverse, in both coordinates."""
+        weighted, alpha, back = given.rows.n_responses > 0, self.alpha, np.linalg.inv(whitener)
+        factor: Factor = RootWeight(self.weight_bound) if weighted else Ones()
+        bound = radius * math.sqrt(self.weight_bound if weighted else 1.0)
+        origin = np.zeros((len(whitener), 1))
+        recipe = GramRecipe(whitener, origin, factor, radius, bound, given.rows.n_rows)
+        with self._spending(given, 1, 0) as spending:
             matrix = spending.gram("second moment", recipe)
-        self._keep_card(features, spending, public)
-        self._keep_matrices(matrix, whitener)
-
-    def _keep_matrices(self, matrix: Array, whitener: Array) -> None:
-        """Store the matrix and its regularised inverse, in both coordinates."""
-        alpha, back = float(self.alpha), np.asarray(np.linalg.inv(whitener))
         regularised: Array = matrix + alpha * whitener.T @ whitener
         self.transformed_ = matrix
         self.transformed_inverse_ = _symmetric(np.asarray(np.linalg.inv(regularised)))
-        self.second_moment_ = _symmetric(back.T @ matrix @ back)
+        self.second_moment_ = _symmetric(np.asarray(back.T @ matrix @ back))
         self.inverse_ = _symmetric(whitener @ self.transformed_inverse_ @ whitener.T)
         before = self.second_moment_ + alpha * np.eye(len(matrix))
         self.condition_ = Condition(_condition(before), _condition(regularised))
 
 
-class PMTSecondMoment(_SecondMoment):
+def _checked_weights(weights: Any) -> Table:
+    """Read one weight per row."""
+    table = as_responses(weights, "sample_weight")
+    if table.n_columns != 1:
+        raise ValueError(
+            f"sample_weight must have one weight per row, got {table.n_columns} columns"
+        )
+    return within(table, lambda w: w >= 0.0, "numbers of at least 0", "sample_weight")
+
+
+@dataclass(eq=False, repr=False)
+class PMTSecondMoment(_SecondMoment, GuidedEstimator):
     """
     The private second moment of rows truncated by public moments, and its inverse.
 
@@ -218,65 +222,28 @@ class PMTSecondMoment(_SecondMoment):
     (True, True, True)
     """
 
-    def __init__(
-        self,
-        alpha: float = 0.0,
-        *,
-        eta: float = 0.05,
-        weight_bound: float = 1.0,
-        privacy: Budget | None = None,
-        public: PublicMoments | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-        ledger: LedgerLike = None,
-        dataset: str | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.eta = eta
-        self.weight_bound = weight_bound
-        self.privacy = privacy
-        self.public = public
-        self.random_state = random_state
-        self.on_invalid = on_invalid
-        self.ledger = ledger
-        self.dataset = dataset
-
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """
-        Release the matrix.
-
-        Parameters
-        ----------
-        X : array, data frame or source of shape (n_rows, n_features)
-            Private rows.
-        y : None
-            Not used; here for scikit-learn.
-        sample_weight : array or series of shape (n_rows,) or str, optional
-            Private weights, or the name of their column in X.
-
-        Returns
-        -------
-        PMTSecondMoment
-            Itself.
-        """
-        alpha, eta = non_negative("alpha", self.alpha), fraction("eta", self.eta)
-        check_public(self.public)
-        privacy = self._checked_budget()
-        features, weights, most = self._read(X, sample_weight)
-        rows = self._private_rows(features, weights, fit_intercept=False)
-        public = matched_moments(self.public, features, 1)
-        n, d = rows.n_rows, rows.n_design
-        radius = truncation_radius(d, n, eta)
-        design = public.design(fit_intercept=False)
-        self._release(rows, privacy, features, public, design.whitener, radius, most)
-        self.radius_, self.noise_sd_ = radius, self.card_.passes[0].noise_sd
-        self.robustness_ = None
-        if public.n is not None and not rows.n_responses:
-            self.robustness_ = _robustness(public, d, n, alpha, eta, self.card_.mu, self.noise_sd_)
-        return self
+    def _solve(self, given: Given) -> None:
+        """Bound rows by the published radius, and set the theorem beside what comes of it."""
+        n, d, public = given.rows.n_rows, given.rows.n_design, given.public
+        self.radius_ = truncation_radius(d, n, self.eta)
+        self._release(given, public.design(fit_intercept=False).whitener, self.radius_)
+        self.noise_sd_, self.robustness_ = self.card_.passes[0].noise_sd, None
+        setting = GuidedSetting.of(public, self.eta, self.alpha)
+        if setting is not None and not given.rows.n_responses:
+            least = float(np.linalg.eigvalsh(public.second_moment)[0])
+            inverse_norm, mu = 1.0 / least if least > 0.0 else math.inf, self.card_.mu
+            bound = inverse_error_bound(setting, n, mu)
+            self.robustness_ = Robustness(
+                setting=setting,
+                noise_norm=noise_norm_bound(self.noise_sd_, d, self.eta),
+                condition=robustness_condition(setting, n, mu),
+                transformed_bound=bound,
+                original_bound=inverse_norm * bound,
+            )
 
 
-class OracleSecondMoment(_SecondMoment):
+@dataclass(eq=False, repr=False)
+class OracleSecondMoment(_SecondMoment, OracleEstimator):
     """
     The second moment of rows as they come, with noise, and its inverse; an oracle, not private.
 
@@ -304,57 +271,11 @@ class OracleSecondMoment(_SecondMoment):
     False
     """
 
-    unprotected: ClassVar[str | None] = ORACLE
-
-    def __init__(
-        self,
-        alpha: float = 0.0,
-        *,
-        eta: float = 0.05,
-        weight_bound: float = 1.0,
-        privacy: Budget | None = None,
-        random_state: RandomState = None,
-        on_invalid: Literal["raise", "ignore"] = "raise",
-    ) -> None:
-        self.alpha = alpha
-        self.eta = eta
-        self.weight_bound = weight_bound
-        self.privacy = privacy
-        self.random_state = random_state
-        self.on_invalid = on_invalid
-
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Release the matrix; see `PMTSecondMoment.fit`."""
-        non_negative("alpha", self.alpha)
-        eta = fraction("eta", self.eta)
-        privacy = self._checked_budget()
-        features, weights, most = self._read(X, sample_weight)
-        rows = self._private_rows(features, weights, fit_intercept=False)
-        trace, _ = mean_squares(rows)
-        n, d = rows.n_rows, rows.n_design
-        radius = oracle_radius(usable("X", trace), d, n, eta)
-        self._release(rows, privacy, features, None, np.eye(d), radius, most)
-        return self
-
-
-def _robustness(
-    public: PublicMoments, d: int, n: int, alpha: float, eta: float, mu: float, noise_sd: float
-) -> Robustness:
-    """The condition and the bounds of Theorem 3.3."""
-    assert public.n is not None, "the theorem counts public rows"
-    values = np.linalg.eigvalsh(public.second_moment)
-    setting = GuidedSetting(
-        d=d, eta=eta, penalty=alpha, n_public=public.n, public_norm=float(values[-1])
-    )
-    inverse_norm = 1.0 / float(values[0]) if values[0] > 0.0 else math.inf
-    bound = inverse_error_bound(setting, n, mu)
-    return Robustness(
-        setting=setting,
-        noise_norm=noise_norm_bound(noise_sd, d, eta),
-        condition=robustness_condition(setting, n, mu),
-        transformed_bound=bound,
-        original_bound=inverse_norm * bound,
-    )
+    def _solve(self, given: Given) -> None:
+        """Take the radius from the private rows."""
+        n, d = given.rows.n_rows, given.rows.n_design
+        radius = oracle_radius(usable("X", mean_squares(given.rows)[0]), d, n, self.eta)
+        self._release(given, np.eye(d), radius)
 
 
 def _condition(matrix: Array) -> float:

@@ -23,6 +23,11 @@ FAMILIES: dict[str, CanonicalFamily] = {
     "logistic": Bernoulli(),
     "poisson": Poisson(),
 }
+ESTIMATORS: dict[str, Any] = {
+    "ridge": Ridge,
+    "logistic": LogisticRegression,
+    "poisson": PoissonRegressor,
+}
 
 
 @dataclass(frozen=True)
@@ -67,28 +72,21 @@ class Task:
         self, X: Array, y: Array, mu: float, public: PublicMoments, seed: int
     ) -> tuple[Array, float]:
         """Fit with reproducible noise; return coefficients and the bound of the last release."""
-        stated: dict[str, Any] = {
-            "alpha": self.alpha,
-            "fit_intercept": self.fit_intercept,
-            "privacy": GDP(mu),
-            "public": public,
-            "random_state": seed,
-        }
+        model = ESTIMATORS[self.model](
+            alpha=self.alpha,
+            fit_intercept=self.fit_intercept,
+            privacy=GDP(mu),
+            public=public,
+            random_state=seed,
+        )
+        exposed = {} if self.exposure == 1.0 else {"exposure": np.full(len(y), self.exposure)}
         with warnings.catch_warnings():
             # What the public data lack is told once, by the real fit.
             warnings.simplefilter("ignore")
-            if self.model == "poisson":
-                exposure = None if self.exposure == 1.0 else np.full(len(y), self.exposure)
-                model: Any = PoissonRegressor(**stated).fit(X, y, exposure=exposure)
-            elif self.model == "logistic":
-                model = LogisticRegression(**stated, classes=(0, 1)).fit(X, y)
-            else:
-                model = Ridge(**stated).fit(X, y)
-        last: Any = model.card_.passes[-1]
-        bound = getattr(last, "x_radius", getattr(last, "radius", float("nan")))
+            model.fit(X, y, **exposed)
         coef = np.ravel(model.coef_)
         coef = np.append(coef, model.intercept_) if self.fit_intercept else coef
-        return coef, float(getattr(last, "bound", bound))
+        return coef, float(model.card_.passes[-1].bound)
 
     def plain_fit(self, X: Array, y: Array) -> Array:
         """
@@ -137,7 +135,7 @@ def newton(
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class CoefLaw:
     """
     Law of the coefficients of a population around the fit of its public rows.
 
@@ -162,13 +160,13 @@ class Posterior:
     spread: float
 
     @classmethod
-    def of_rows(cls, task: Task, X: Array, y: Array) -> Posterior:
+    def of_rows(cls, task: Task, X: Array, y: Array) -> CoefLaw:
         """Fit public rows and their responses."""
         rows = task.design(X)
         squares = (X - task.fit_intercept * X.mean(axis=0)) ** 2
         sizes = np.mean(squares**2, axis=0) / np.maximum(np.mean(squares, axis=0), 1e-300)
         prior = np.append(sizes, 0.0) if task.fit_intercept else sizes
-        fits = [_Fit.made(task, rows, y, prior * s) for s in np.geomspace(1e-6, 1.0, 13)]
+        fits = [_LeftOut.made(task, rows, y, prior * s) for s in np.geomspace(1e-6, 1.0, 13)]
         fit = min(fits, key=lambda one: one.loss_left_out)
         left, kept = y - fit.mean, 1.0 - fit.leverage
         spread = float(np.mean(left**2 / kept))
@@ -183,7 +181,7 @@ class Posterior:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
+class _LeftOut:
     """A penalised fit of public rows, with all that leaving rows out takes."""
 
     penalty: Array
@@ -195,7 +193,7 @@ class _Fit:
     loss_left_out: float
 
     @classmethod
-    def made(cls, task: Task, rows: Array, y: Array, penalty: Array) -> _Fit:
+    def made(cls, task: Task, rows: Array, y: Array, penalty: Array) -> _LeftOut:
         """Fit, and look at every row from a fit without it, to first order."""
         coef = newton(task.family, rows, y, np.diag(penalty))
         predictor = rows @ coef

@@ -1,4 +1,4 @@
-"""What to make of a plan, in words."""
+"""Plans: what is expected of a fit at each budget, as figures, in words and as a picture."""
 
 from __future__ import annotations
 
@@ -16,82 +16,13 @@ from publicmoments.planner.fits import Model
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.rounding import text_above
 
+Range: TypeAlias = tuple[float, float]
+
 NEAR = 1.15
 """Errors within this factor of each other are as good as equal."""
 
 WORTHLESS = 1.05
 """More budget buys nothing where it would lower the error by less than this factor."""
-
-
-def recommendation(plan: Plan) -> str:
-    """Say which budget is enough, what public data alone do, and if the paper's condition holds."""
-    sentences = [_near(plan), _saturated(plan), _public(plan), _condition(plan)]
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def _mu(forecast: Forecast) -> str:
-    """Name a budget."""
-    return f"mu {text_above(forecast.mu, 3)}"
-
-
-def _near(plan: Plan) -> str:
-    """Which budget reaches the accuracy of the fit without privacy."""
-    level = plan.non_private.prediction_error
-    for forecast in plan.forecasts:
-        if forecast.prediction_error <= NEAR * level:
-            return (
-                f"With {_mu(forecast)}, the error of predictions is expected to be "
-                f"{forecast.prediction_error:.3g}, near that of the non-private fit, {level:.3g}."
-            )
-    last = plan.forecasts[-1]
-    return (
-        f"With {_mu(last)}, the largest budget asked about, the error of predictions is expected "
-        f"to be {last.prediction_error:.3g}, {last.prediction_error / level:.2g} times that of "
-        f"the non-private fit, {level:.3g}: more budget, more rows or better public data would "
-        "help."
-    )
-
-
-def _saturated(plan: Plan) -> str:
-    """From which budget on more of it buys nothing."""
-    last = plan.forecasts[-1]
-    for forecast in plan.forecasts[:-1]:
-        if forecast.prediction_error <= WORTHLESS * last.prediction_error:
-            return f"More than {_mu(forecast)} buys nothing."
-    return ""
-
-
-def _public(plan: Plan) -> str:
-    """Where the public data alone are as good."""
-    if plan.public_only is None:
-        return ""
-    level = plan.public_only.prediction_error
-    useless = [f for f in plan.forecasts if level <= NEAR * f.prediction_error]
-    if not useless:
-        return f"Public data alone are worse at every budget, {level:.3g}."
-    if len(useless) == len(plan.forecasts):
-        return f"Public data alone are as good at every budget, {level:.3g}, and cost no privacy."
-    return f"Public data alone, {level:.3g}, are as good up to {_mu(useless[-1])}."
-
-
-def _condition(plan: Plan) -> str:
-    """Where the paper's condition holds."""
-    judged = [f for f in plan.forecasts if f.robust is not None]
-    if not judged:
-        return ""
-    robust = [f for f in judged if f.robust]
-    if len(robust) == len(judged):
-        return "The paper's stability condition holds at every budget."
-    if not robust:
-        return (
-            "The paper's stability condition holds at none of these budgets: it speaks of the "
-            "paper's estimators, this one does not need it."
-        )
-    return (
-        f"The paper's stability condition holds from {_mu(robust[0])} on; it speaks of the "
-        "paper's estimators, this one does not need it."
-    )
-
 
 WIDTH = 120
 RANGE = "4 of 5 fits"
@@ -105,88 +36,12 @@ HEADINGS = (
     "bound",
     "condition",
 )
-
-
-def table_text(plan: Plan) -> str:
-    """Return a plan as a table in plain text."""
-    table = Table(
-        title=f"{plan.model}, {plan.n_rows:,} private rows, {plan.rehearsals} rehearsals",
-        title_justify="left",
-        caption="errors are root mean squares against the population, geometric means over those "
-        "that public data allow; four of five fits are expected to have an error of predictions in "
-        "the range beside it; 'from non-private' is the error of predictions against the "
-        "non-private fit; half widths are medians",
-        caption_justify="left",
-    )
-    for heading in HEADINGS:
-        table.add_column(
-            heading, justify="left" if heading == "fit" else "right", no_wrap=heading == RANGE
-        )
-    for forecast in plan.forecasts:
-        condition = "-" if forecast.condition is None else f"{forecast.condition:.2g}"
-        table.add_row(
-            f"mu {text_above(forecast.mu, 3)}",
-            f"{forecast.prediction_error:.3g}",
-            _range(forecast.ranges.prediction_error),
-            f"{forecast.error:.3g}",
-            f"{forecast.prediction_distance:.3g}",
-            _half_width(forecast),
-            f"{forecast.bound:.3g}",
-            condition + ("" if forecast.robust is None or forecast.robust else " (> 1/2)"),
-        )
-    table.add_section()
-    for name, level in (("non-private", plan.non_private), ("public only", plan.public_only)):
-        if level is not None:
-            figures = (f"{level.prediction_error:.3g}", "-", f"{level.error:.3g}")
-            table.add_row(name, *figures, "-", _half_width(level), "-", "-")
-    text = StringIO()
-    Console(file=text, width=WIDTH, color_system=None).print(table)
-    return text.getvalue().rstrip()
-
-
-def _range(ends: tuple[float, float]) -> str:
-    """A range as text."""
-    return f"{ends[0]:.3g} to {ends[1]:.3g}"
-
-
-def _half_width(level: Accuracy) -> str:
-    """Median half width as text."""
-    return f"{float(np.median(level.half_widths)):.3g}"
-
-
-def plot_plan(plan: Plan, target: str | os.PathLike[str] | Any = None) -> Any:
-    """Plot the error of predictions against the budget, on logarithmic axes."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "plotting needs matplotlib; install publicmoments with the extra [plot]"
-        ) from error
-    to_file = isinstance(target, str | os.PathLike)
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    axes: Any = figure.subplots() if target is None or to_file else target
-    mus = [forecast.mu for forecast in plan.forecasts]
-    errors = [forecast.prediction_error for forecast in plan.forecasts]
-    axes.loglog(mus, errors, marker="o", color="C0", label="private, expected")
-    ends = np.array([forecast.ranges.prediction_error for forecast in plan.forecasts])
-    axes.fill_between(mus, *ends.T, color="C0", alpha=0.15, label="four of five fits")
-    level = plan.non_private.prediction_error
-    axes.axhline(level, color="C2", linestyle="--", label="non-private")
-    if plan.public_only is not None:
-        axes.axhline(
-            plan.public_only.prediction_error, color="C1", linestyle=":", label="public only"
-        )
-    axes.set_xlabel("total budget mu")
-    axes.set_ylabel("error of predictions")
-    axes.set_title(f"{plan.model}, {plan.n_rows:,} private rows")
-    axes.grid(True, which="both", alpha=0.2)
-    axes.legend()
-    if to_file:
-        figure.savefig(target, dpi=150)
-    return axes
-
-
-Range: TypeAlias = tuple[float, float]
+CAPTION = (
+    "errors are root mean squares against the population, geometric means over those that public "
+    "data allow; four of five fits are expected to have an error of predictions in the range "
+    "beside it; 'from non-private' is the error of predictions against the non-private fit; half "
+    "widths are medians"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,7 +167,8 @@ class Plan:
     @property
     def recommendation(self) -> str:
         """What to make of the figures, in words."""
-        return recommendation(self)
+        sentences = [_near(self), _saturated(self), _public(self), _condition(self)]
+        return " ".join(sentence for sentence in sentences if sentence)
 
     def table(self) -> str:
         """
@@ -322,7 +178,36 @@ class Plan:
         -------
         str
         """
-        return table_text(self)
+        table = Table(
+            title=f"{self.model}, {self.n_rows:,} private rows, {self.rehearsals} rehearsals",
+            title_justify="left",
+            caption=CAPTION,
+            caption_justify="left",
+        )
+        for heading in HEADINGS:
+            table.add_column(
+                heading, justify="left" if heading == "fit" else "right", no_wrap=heading == RANGE
+            )
+        for forecast in self.forecasts:
+            condition = "-" if forecast.condition is None else f"{forecast.condition:.2g}"
+            table.add_row(
+                f"mu {text_above(forecast.mu, 3)}",
+                f"{forecast.prediction_error:.3g}",
+                _range(forecast.ranges.prediction_error),
+                f"{forecast.error:.3g}",
+                f"{forecast.prediction_distance:.3g}",
+                _half_width(forecast),
+                f"{forecast.bound:.3g}",
+                condition + ("" if forecast.robust is None or forecast.robust else " (> 1/2)"),
+            )
+        table.add_section()
+        for name, level in (("non-private", self.non_private), ("public only", self.public_only)):
+            if level is not None:
+                figures = (f"{level.prediction_error:.3g}", "-", f"{level.error:.3g}")
+                table.add_row(name, *figures, "-", _half_width(level), "-", "-")
+        text = StringIO()
+        Console(file=text, width=WIDTH, color_system=None).print(table)
+        return text.getvalue().rstrip()
 
     def to_dict(self) -> dict[str, list[Any]]:
         """
@@ -364,8 +249,109 @@ class Plan:
         -------
         matplotlib axes
         """
-        return plot_plan(self, target)
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise ImportError(
+                "plotting needs matplotlib; install publicmoments with the extra [plot]"
+            ) from error
+        to_file = isinstance(target, str | os.PathLike)
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        axes: Any = figure.subplots() if target is None or to_file else target
+        mus = [forecast.mu for forecast in self.forecasts]
+        errors = [forecast.prediction_error for forecast in self.forecasts]
+        axes.loglog(mus, errors, marker="o", color="C0", label="private, expected")
+        ends = np.array([forecast.ranges.prediction_error for forecast in self.forecasts])
+        axes.fill_between(mus, *ends.T, color="C0", alpha=0.15, label="four of five fits")
+        level = self.non_private.prediction_error
+        axes.axhline(level, color="C2", linestyle="--", label="non-private")
+        if self.public_only is not None:
+            axes.axhline(
+                self.public_only.prediction_error, color="C1", linestyle=":", label="public only"
+            )
+        axes.set_xlabel("total budget mu")
+        axes.set_ylabel("error of predictions")
+        axes.set_title(f"{self.model}, {self.n_rows:,} private rows")
+        axes.grid(True, which="both", alpha=0.2)
+        axes.legend()
+        if to_file:
+            figure.savefig(target, dpi=150)
+        return axes
 
     def __str__(self) -> str:
         """Table and recommendation."""
         return f"{self.table()}\n\n{self.recommendation}"
+
+
+def _mu(forecast: Forecast) -> str:
+    """Name a budget."""
+    return f"mu {text_above(forecast.mu, 3)}"
+
+
+def _near(plan: Plan) -> str:
+    """Which budget reaches the accuracy of the fit without privacy."""
+    level = plan.non_private.prediction_error
+    for forecast in plan.forecasts:
+        if forecast.prediction_error <= NEAR * level:
+            return (
+                f"With {_mu(forecast)}, the error of predictions is expected to be "
+                f"{forecast.prediction_error:.3g}, near that of the non-private fit, {level:.3g}."
+            )
+    last = plan.forecasts[-1]
+    return (
+        f"With {_mu(last)}, the largest budget asked about, the error of predictions is expected "
+        f"to be {last.prediction_error:.3g}, {last.prediction_error / level:.2g} times that of "
+        f"the non-private fit, {level:.3g}: more budget, more rows or better public data would "
+        "help."
+    )
+
+
+def _saturated(plan: Plan) -> str:
+    """From which budget on more of it buys nothing."""
+    last = plan.forecasts[-1]
+    for forecast in plan.forecasts[:-1]:
+        if forecast.prediction_error <= WORTHLESS * last.prediction_error:
+            return f"More than {_mu(forecast)} buys nothing."
+    return ""
+
+
+def _public(plan: Plan) -> str:
+    """Where the public data alone are as good."""
+    if plan.public_only is None:
+        return ""
+    level = plan.public_only.prediction_error
+    useless = [f for f in plan.forecasts if level <= NEAR * f.prediction_error]
+    if not useless:
+        return f"Public data alone are worse at every budget, {level:.3g}."
+    if len(useless) == len(plan.forecasts):
+        return f"Public data alone are as good at every budget, {level:.3g}, and cost no privacy."
+    return f"Public data alone, {level:.3g}, are as good up to {_mu(useless[-1])}."
+
+
+def _condition(plan: Plan) -> str:
+    """Where the paper's condition holds."""
+    judged = [f for f in plan.forecasts if f.robust is not None]
+    if not judged:
+        return ""
+    robust = [f for f in judged if f.robust]
+    if len(robust) == len(judged):
+        return "The paper's stability condition holds at every budget."
+    if not robust:
+        return (
+            "The paper's stability condition holds at none of these budgets: it speaks of the "
+            "paper's estimators, this one does not need it."
+        )
+    return (
+        f"The paper's stability condition holds from {_mu(robust[0])} on; it speaks of the "
+        "paper's estimators, this one does not need it."
+    )
+
+
+def _range(ends: tuple[float, float]) -> str:
+    """A range as text."""
+    return f"{ends[0]:.3g} to {ends[1]:.3g}"
+
+
+def _half_width(level: Accuracy) -> str:
+    """Median half width as text."""
+    return f"{float(np.median(level.half_widths)):.3g}"

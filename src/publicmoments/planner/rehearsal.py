@@ -139,44 +139,51 @@ def rehearse(
     the budget mu n / m: noise, and with it the distance from the non-private fit, is then that of
     the real fit. What remains, the sampling error, is scaled: its square goes with 1 / n.
     """
-    task, m, known = population.task, min(n_rows, MOST_ROWS), population.public_coef
-    moments, public, plain, private, bounds = [], [], [], [], []
-    for k in range(rehearsals):
-        rng = np.random.default_rng([seed, k])
-        world = population.drawn(rng)
-        moments.append(_moments(world, rng, n_rows))
-        public.append([(0.0 if known is None else known) - world.coef])
-        for _ in range(TABLES):
-            (X, y), noise = world.sample(rng, m), int(rng.integers(2**31))
-            plain.append(task.plain_fit(X, y) - world.coef)
-            for budget in budgets:
-                mu = budget.to_gdp().mu * n_rows / m
-                coef, bound = task.private_fit(X, y, mu, population.public, noise)
-                private.append(coef - world.coef)
-                bounds.append(bound)
-                progress()
-    shape, each = (rehearsals, TABLES, len(budgets)), len(public[0][0])
-    runs = _Runs(
-        features=len(population.public.second_moment),
-        metric=np.array([metric for metric, _ in moments]),
-        expected=np.array([expected for _, expected in moments]),
-        public=np.array(public),
-        plain=np.reshape(plain, (*shape[:2], each)),
-        private=np.moveaxis(np.reshape(private, (*shape, each)), 2, 0),
-        bounds=np.moveaxis(np.reshape(bounds, shape), 2, 0),
-        share=m / n_rows,
-    )
+    runs = _rehearsed(population, budgets, n_rows, rehearsals, seed, progress)
     conditions = [_condition(population, budget.to_gdp().mu, n_rows) for budget in budgets]
     told = enumerate(zip(budgets, conditions, strict=True))
+    no_fit = population.public_coef is None
     return Plan(
         n_rows=n_rows,
-        model=task.model,
+        model=population.task.model,
         forecasts=tuple(runs.forecast(b, *one) for b, one in told),
         non_private=_accuracy(runs.squares(np.zeros_like(runs.public), 1.0)),
-        public_only=None if known is None else _accuracy(runs.squares(runs.public)),
+        public_only=None if no_fit else _accuracy(runs.squares(runs.public)),
         columns=population.columns,
         rehearsals=rehearsals,
     )
+
+
+def _rehearsed(
+    population: Population,
+    budgets: Sequence[Budget],
+    n_rows: int,
+    rehearsals: int,
+    seed: int,
+    progress: Callable[[], None],
+) -> _Runs:
+    """Draw populations and their tables, and fit each of these with every budget."""
+    task, m, p = population.task, min(n_rows, MOST_ROWS), len(population.columns)
+    known = 0.0 if population.public_coef is None else population.public_coef
+    metric, expected = np.empty((2, rehearsals, p, p))
+    public, plain = np.empty((rehearsals, 1, p)), np.empty((rehearsals, TABLES, p))
+    bounds = np.empty((len(budgets), rehearsals, TABLES))
+    private = np.empty((*bounds.shape, p))
+    for k in range(rehearsals):
+        rng = np.random.default_rng([seed, k])
+        world = population.drawn(rng)
+        metric[k], expected[k] = _moments(world, rng, n_rows)
+        public[k] = known - world.coef
+        for t in range(TABLES):
+            (X, y), noise = world.sample(rng, m), int(rng.integers(2**31))
+            plain[k, t] = task.plain_fit(X, y) - world.coef
+            for b, budget in enumerate(budgets):
+                mu = budget.to_gdp().mu * n_rows / m
+                coef, bounds[b, k, t] = task.private_fit(X, y, mu, population.public, noise)
+                private[b, k, t] = coef - world.coef
+                progress()
+    d, share = len(population.public.second_moment), m / n_rows
+    return _Runs(d, metric, expected, public, plain, private, bounds, share)
 
 
 def _condition(population: Population, mu: float, n_rows: int) -> float | None:
@@ -186,17 +193,8 @@ def _condition(population: Population, mu: float, n_rows: int) -> float | None:
     None where no number of public rows stands behind the moments. The probability scale is that of
     the paper's simulations.
     """
-    if population.public.n is None:
-        return None
-    moment = np.asarray(population.public.second_moment)
-    setting = GuidedSetting(
-        d=len(moment),
-        eta=0.05,
-        n_public=population.public.n,
-        penalty=population.task.alpha,
-        public_norm=max(float(np.linalg.eigvalsh(moment)[-1]), 1e-300),
-    )
-    return robustness_condition(setting, n_rows, mu / math.sqrt(2.0))
+    setting = GuidedSetting.of(population.public, 0.05, population.task.alpha)
+    return None if setting is None else robustness_condition(setting, n_rows, mu / math.sqrt(2.0))
 
 
 def _moments(world: World, rng: np.random.Generator, n_rows: int) -> tuple[Array, Array]:

@@ -38,6 +38,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -52,26 +53,26 @@ from publicmoments.release.moment_card import MomentPass
 from publicmoments.release.second_moment import Coordinates
 from publicmoments.release.weights import RowWeights
 
+PLAIN = ("n_rows", "columns", "diagonal_sd", "offdiagonal_sd")
 COORDINATES = ("n", "fingerprint", "mean_known", "tail")
-FIELDS = "n_rows columns diagonal_sd offdiagonal_sd weights coordinates anchor card dimension"
-RELEASE_FILE = FileKind(
-    "publicmoments-release", 1, frozenset(FIELDS.split()), "MomentRelease.save", "release"
-)
+FIELDS = frozenset({*PLAIN, "weights", "coordinates", "anchor", "card", "dimension"})
+RELEASE_FILE = FileKind("publicmoments-release", 1, FIELDS, "MomentRelease.save", "release")
 MAGIC = b"publicmoments-release "
 LENGTH = struct.Struct("<Q")
 DIGEST = 32
 
 
-def write_release(path: PathLike, fields: dict[str, Any]) -> None:
+def write_release(path: PathLike, fields: Mapping[str, Any]) -> None:
     """Write the fields of a release, complete or not at all."""
     where: Coordinates = fields["coordinates"]
-    found = fields | {
+    header = {name: fields[name] for name in PLAIN} | {
         "weights": asdict(fields["weights"]),
         "coordinates": {name: getattr(where, name) for name in COORDINATES},
+        "anchor": fields["anchor"],
         "card": fields["card"].to_dict(),
         "dimension": len(fields["noisy_gram"]),
     }
-    text = json.dumps({name: found[name] for name in FIELDS.split()}, allow_nan=False).encode()
+    text = json.dumps(header, allow_nan=False).encode()
     arrays = (fields["noisy_gram"], where.unwhitener)
     numbers = b"".join(array.astype("<f8").tobytes() for array in arrays)
     body = MAGIC + b"%d\n" % RELEASE_FILE.version + LENGTH.pack(len(text)) + text + numbers

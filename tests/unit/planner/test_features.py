@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from publicmoments import PublicMoments
-from publicmoments.planner.features import EllipticalRows, PublicRows, features_of
+from publicmoments.planner.population import EllipticalRows, PublicRows, features_of
 
 
 def mixed(count, seed=0):

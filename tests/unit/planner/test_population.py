@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from publicmoments import PublicMoments
-from publicmoments.planner.question import Question
+from publicmoments.planner.plans import PlanQuestion
 
 
 def world(public, seed=0, **options):
-    question = Question(public, **options)
+    question = PlanQuestion(public, **options)
     return question.population.drawn(np.random.default_rng(seed))
 
 

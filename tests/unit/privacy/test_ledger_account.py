@@ -124,8 +124,8 @@ def test_no_noise_is_drawn_when_the_ledger_cannot_pay(
     def broken(*_: object, **__: object) -> None:
         raise LedgerError("disk full")
 
-    account = ledger.account("wine", GDP(1.0))
     monkeypatch.setattr(ledger, "_charge", broken)
+    account = ledger.account("wine", GDP(1.0))
     rows = make_rows([[1.0, 2.0], [0.5, 0.1]], [1.0, 2.0])
     with pytest.raises(LedgerError, match="disk full"):
         released(make_recipe(TotalRecipe, n_rows=2), rows, GDP(1.0), account, watch.noise())

@@ -110,7 +110,7 @@ def test_the_representation_is_short(noisy):
     assert len(repr(noisy)) < 1000
 
 
-@pytest.mark.usefixtures("noise_off")
+@pytest.mark.usefixtures("silent")
 @pytest.mark.parametrize("radius", [1.8, 2.5, 4.0])
 def test_what_weights_cut_off_is_allowed_for(radius):
     """Short radii, a public sample so large that it is the population, and many rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from publicmoments.planner.fits import Posterior, Task
+from publicmoments.planner.fits import CoefLaw, Task
 
 
 def drawn(model, count, rng, sd=1.0):
@@ -25,8 +25,8 @@ def test_draws_cover_the_truth(model):
     squares = []
     for seed in range(60):
         X, y, coef = drawn(model, 250, np.random.default_rng(seed))
-        posterior = Posterior.of_rows(Task(model), X, y)
-        away = np.linalg.lstsq(posterior.root, posterior.coef - coef, rcond=None)[0]
+        law = CoefLaw.of_rows(Task(model), X, y)
+        away = np.linalg.lstsq(law.root, law.coef - coef, rcond=None)[0]
         squares.append(away @ away)
     assert np.median(squares) == pytest.approx(3.36, rel=0.35)
 
@@ -34,7 +34,7 @@ def test_draws_cover_the_truth(model):
 def test_the_spread_allows_for_what_fits_take():
     rng = np.random.default_rng(0)
     spreads = [
-        Posterior.of_rows(Task("ridge"), *drawn("ridge", 30, rng)[:2]).spread for _ in range(200)
+        CoefLaw.of_rows(Task("ridge"), *drawn("ridge", 30, rng)[:2]).spread for _ in range(200)
     ]
     assert np.mean(spreads) == pytest.approx(1.0, rel=0.1)
 
@@ -42,13 +42,13 @@ def test_the_spread_allows_for_what_fits_take():
 def test_separable_labels_have_finite_fits():
     X = np.random.default_rng(0).normal(size=(40, 2))
     y = (X[:, 0] > 0.0).astype(float)
-    posterior = Posterior.of_rows(Task("logistic"), X, y)
-    assert np.linalg.norm(posterior.coef) < 100.0
-    assert np.isfinite(posterior.root).all()
+    law = CoefLaw.of_rows(Task("logistic"), X, y)
+    assert np.linalg.norm(law.coef) < 100.0
+    assert np.isfinite(law.root).all()
 
 
 def test_more_columns_than_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10, 20))
-    posterior = Posterior.of_rows(Task("ridge"), X, X[:, 0] + rng.normal(size=10))
-    assert np.isfinite(posterior.drawn(rng)).all()
+    law = CoefLaw.of_rows(Task("ridge"), X, X[:, 0] + rng.normal(size=10))
+    assert np.isfinite(law.drawn(rng)).all()
