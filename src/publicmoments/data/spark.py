@@ -68,8 +68,14 @@ class SparkFrame:
     def map_add(self, work: Work) -> NDArray[np.int64]:
         """Sum partitions where they are; see `Frame.map_add`."""
         sums = self.frame.mapInArrow(_PartitionSum(work), "result binary")
-        results = sums.rdd.map(lambda row: pickle.loads(row[0]))
-        return settled(_asked(lambda: results.treeReduce(lambda *two: added(two)), self.names))
+
+        def summed() -> Result:
+            # Here, and not before: making an RDD may run the query, and fail in Spark's own words.
+            results = sums.rdd.map(lambda row: pickle.loads(row[0]))
+            total: Result = results.treeReduce(lambda *two: added(two))
+            return total
+
+        return settled(_asked(summed, self.names))
 
 
 def _asked(ask: Callable[[], Any], names: Sequence[str]) -> Any:
