@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
-from publicmoments import release
-from publicmoments.privacy.noise import SystemNoise
-from publicmoments.session import GramRecipe
+from publicmoments.privacy.laws import Law
+from publicmoments.privacy.noise import NoiseSource, SystemNoise
+from publicmoments.rows.recipe import Recipe
+from publicmoments.session import door, queries
+from publicmoments.session.door import Release
+from publicmoments.session.queries import EigenvalueQuery, GramQuery, Query
 
-__all__ = ["BulkNoise", "Passage", "fixed_releases", "watched"]
+__all__ = [
+    "BulkNoise",
+    "Kept",
+    "Passage",
+    "Scripted",
+    "answered",
+    "fixed_releases",
+    "noise_from",
+    "watched",
+]
 
 
 class BulkNoise:
@@ -42,57 +54,150 @@ class BulkNoise:
 
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """One release of a fit: its kind, recipe and noise law, and what it was charged."""
+    """One release of a fit, and the exact answer in grid units that it was made of."""
 
-    kind: str
-    recipe: Any
-    law: Any
-    mu: float
+    released: Release
+    exact: NDArray[np.int64]
+
+    @property
+    def kind(self) -> str:
+        """What was asked for: a matrix, an eigenvalue, or a sum of rows."""
+        if isinstance(self.query, GramQuery):
+            return "gram"
+        return "eigenvalue" if isinstance(self.query, EigenvalueQuery) else "total"
+
+    @property
+    def query(self) -> Query:
+        """What was asked."""
+        return self.released.query
+
+    @property
+    def recipe(self) -> Recipe:
+        """How rows were bounded."""
+        return self.query.recipe
+
+    @property
+    def law(self) -> Law:
+        """Law of the noise."""
+        return self.released.law
+
+    @property
+    def mu(self) -> float:
+        """What was charged."""
+        return self.released.cost.mu
+
+    @property
+    def noisy(self) -> NDArray[np.float64]:
+        """What was released, per row."""
+        return self.released.values
+
+    @property
+    def silent(self) -> NDArray[np.float64]:
+        """What would have been released without noise."""
+        return self.exact.astype(np.float64) * (self.query.unit_of_answer / self.recipe.n_rows)
+
+    @property
+    def noise(self) -> NDArray[np.float64]:
+        """What was drawn, per row."""
+        return self.noisy - self.silent
 
 
 @contextmanager
 def watched() -> Iterator[list[Passage]]:
     """Note every release that a fit makes."""
     passages: list[Passage] = []
-    real_gram, real_vector = release.release_gram, release._noisy_vector
+    real = door.release
 
-    def gram(exact: Any, recipe: Any, *rest: Any) -> Any:
-        released = real_gram(exact, recipe, *rest)
-        passages.append(Passage("gram", recipe, released.law, released.cost.mu))
+    def noted(query: Query, exact: NDArray[np.int64], *rest: Any) -> Release:
+        released = real(query, exact, *rest)
+        passages.append(Passage(released, query.of(exact)))
         return released
 
-    def vector(exact: Any, bound: int, recipe: Any, *rest: Any) -> Any:
-        released = real_vector(exact, bound, recipe, *rest)
-        kind = "eigenvalue" if isinstance(recipe, GramRecipe) else "total"
-        passages.append(Passage(kind, recipe, released.law, released.cost.mu))
-        return released
-
-    with (
-        patch.object(release, "release_gram", gram),
-        patch.object(release, "_noisy_vector", vector),
-    ):
+    with patch.object(door, "release", noted):
         yield passages
 
 
 @contextmanager
-def fixed_releases() -> Iterator[list[NDArray[np.int64]]]:
-    """Make every release the same whatever the exact sum; the sums are kept for a look."""
-    kept: list[NDArray[np.int64]] = []
+def noise_from(source: NoiseSource) -> Iterator[None]:
+    """Let every fit draw from one source, whatever its random state."""
+    with patch.object(door, "noise_source", lambda random_state, *, protects: source):
+        yield
 
-    def fixed_gram(exact: Any, law: Any, source: Any) -> NDArray[np.int64]:
-        kept.append(exact)
-        d = law.dimension
-        waves = np.sin(np.arange(d * d).reshape(d, d))
-        return np.rint((2.0 * np.eye(d) + 0.2 * (waves + waves.T)) * 2.0**35).astype(np.int64)
 
-    def fixed_vector(exact: Any, law: Any, source: Any) -> NDArray[np.int64]:
-        kept.append(exact)
-        # Of a size that differs from one release to the next, as gradients do.
-        size = 2.0 ** (28 - len(kept) % 3)
-        return np.rint(np.cos(np.arange(law.dimension)) * size).astype(np.int64)
+class Scripted:
+    """
+    Noise that is its own scale times a factor: none at all with a factor of zero.
+
+    Every draw is told of in ``events``; a source that fails tells of it and raises.
+    """
+
+    def __init__(
+        self,
+        factor: float = 0.0,
+        events: list[str] | None = None,
+        *,
+        private: bool = True,
+        fails: bool = False,
+    ) -> None:
+        self.factor, self.private, self.fails = factor, private, fails
+        self.events: list[str] = [] if events is None else events
+        self.counts: list[int] = []
+
+    def draw(self, count: int, noise_sd: float) -> NDArray[np.int64]:
+        """Return the same number for every entry."""
+        self.events.append("draw")
+        self.counts.append(count)
+        if self.fails:
+            raise OSError("no entropy")
+        return np.full(count, round(self.factor * noise_sd), dtype=np.int64)
+
+
+class Kept(NamedTuple):
+    """An exact answer that was not released, and the law of the noise it would have got."""
+
+    exact: NDArray[np.int64]
+    law: Any
+
+
+@contextmanager
+def answered(
+    matrix: Callable[[int], NDArray[np.float64]], vector: Callable[[int, int], NDArray[np.float64]]
+) -> Iterator[list[Kept]]:
+    """
+    Release made-up numbers in place of every noisy sum; the exact sums are kept for a look.
+
+    ``matrix`` makes one of some size, ``vector`` one of a length, told how many releases there are.
+    """
+    kept: list[Kept] = []
+
+    def in_place_of_gram(exact: NDArray[np.int64], law: Any, source: Any) -> NDArray[np.int64]:
+        kept.append(Kept(exact, law))
+        return np.rint(matrix(law.dimension)).astype(np.int64)
+
+    def in_place_of_vector(exact: NDArray[np.int64], law: Any, source: Any) -> NDArray[np.int64]:
+        kept.append(Kept(exact, law))
+        return np.rint(vector(law.dimension, len(kept))).astype(np.int64)
 
     with (
-        patch.object(release, "add_gram_noise", fixed_gram),
-        patch.object(release, "add_vector_noise", fixed_vector),
+        patch.object(queries, "add_gram_noise", in_place_of_gram),
+        patch.object(queries, "add_vector_noise", in_place_of_vector),
     ):
         yield kept
+
+
+def fixed_releases(
+    vector_size: Callable[[int], float] = lambda count: 2.0 ** (28 - count % 3),
+    gram_size: float = 2.0**35,
+) -> AbstractContextManager[list[Kept]]:
+    """
+    Make every release the same whatever the exact sum; the sums are kept for a look.
+
+    ``vector_size`` gives the size of a released vector from the number of releases so far: by
+    default one that differs from one to the next, as gradients do.
+    """
+
+    def matrix(size: int) -> NDArray[np.float64]:
+        waves = np.sin(np.arange(size * size).reshape(size, size))
+        return np.asarray((2.0 * np.eye(size) + 0.2 * (waves + waves.T)) * gram_size)
+
+    return answered(matrix, lambda size, count: np.cos(np.arange(size)) * vector_size(count))

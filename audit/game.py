@@ -22,10 +22,10 @@ from scipy.stats import beta, norm
 from audit.cases import Case, card_of, released_by, table_for
 from audit.door import BulkNoise, Passage, watched
 from publicmoments.data import as_responses, as_table, no_columns
-from publicmoments.engines import sum_gram, sum_total
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import _Desk
 from publicmoments.privacy.noise import add_gram_noise, add_vector_noise
-from publicmoments.rows import PrivateRows
+from publicmoments.rows.private_rows import PrivateRows
 
 __all__ = ["CONFIDENCE", "Verdict", "mu_lower_bound", "play", "play_whole_fits", "upper_rate"]
 
@@ -148,13 +148,8 @@ def exact_sums(case: Case, passages: list[Passage], X: Array, y: Array) -> list[
 
 
 def _exact(passage: Passage, rows: PrivateRows) -> Any:
-    """One exact sum; the smallest eigenvalue as the door rounds it."""
-    if passage.kind == "total":
-        return sum_total(rows, passage.recipe).exact_total
-    gram = sum_gram(rows, passage.recipe).exact_gram
-    if passage.kind == "gram":
-        return gram
-    return np.rint(np.linalg.eigvalsh(gram.astype(np.float64))[:1]).astype(np.int64)
+    """One exact answer, the smallest eigenvalue as the door rounds it."""
+    return passage.query.of(exact_sum(rows, passage.recipe))
 
 
 def _private(case: Case, X: Array, y: Array, recipe: Any) -> PrivateRows:
@@ -168,8 +163,7 @@ def _pool(case: Case, passages: list[Passage]) -> tuple[Array, Array]:
     """Rows of all lengths and directions, in the coordinates of the first release."""
     recipe = passages[0].recipe
     d = table_for(case)[0].shape[1]
-    radius = getattr(recipe, "x_radius", recipe.radius)
-    radius = radius if math.isfinite(radius) else recipe.l2_bound
+    radius = recipe.radius if math.isfinite(recipe.radius) else recipe.l2_bound
     angles = 2.0 * np.pi * np.arange(ANGLES) / ANGLES
     whitened = np.column_stack([np.cos(angles), np.sin(angles)])
     back = np.linalg.inv(recipe.whitener[:d, :d])
@@ -187,7 +181,7 @@ def _images(case: Case, passage: Passage, pool_X: Array, pool_y: Array, X: Array
         rows = (_private(case, *table, passage.recipe) for table in tables)
         return np.array([_in_noise_units(passage, _exact(passage, one)) for one in rows])
     pool = _private(case, pool_X, pool_y, passage.recipe)
-    integers = _Desk(pool, passage.recipe, "total", pool.n_rows).integers(0, pool.n_rows)
+    integers = _Desk(pool, passage.recipe, pool.n_rows).integers(0, pool.n_rows)
     rows = np.ascontiguousarray(integers.T, dtype=float)
     sums = [np.outer(row, row) for row in rows] if passage.kind == "gram" else rows
     return np.array([_in_noise_units(passage, one) for one in sums])

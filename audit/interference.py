@@ -24,11 +24,12 @@ from audit.listening import chain, heard
 from audit.replay import Run, differences, recorded
 from audit.taint import shown
 from publicmoments.data import as_labels, as_table, by_name, no_columns
-from publicmoments.engines import sum_gram, sum_total
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.evidence.tails import signed_edges
 from publicmoments.families import Bernoulli
-from publicmoments.rows import CountRecipe, Factor, GramRecipe, PrivateRows, TotalRecipe
 from publicmoments.families.factors import Ones, Slope
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import CountRecipe, Factor, GramRecipe, TotalRecipe
 
 __all__ = ["Outcome", "fits", "labels", "rows"]
 
@@ -120,9 +121,9 @@ class _Cells:
         p = private.n_design
         if self.counted:
             counts = _counts(p, Ones())
-            return sum_total(private, counts).exact_total, 4 * counts.l2_bound_squared
+            return exact_sum(private, counts), 2 * counts.mark**2
         recipe = GramRecipe(np.eye(p), np.zeros((p, 1)), Ones(), 4.0, 4.0, N_ROWS)
-        return sum_gram(private, recipe).exact_gram, 2 * recipe.l2_bound_squared**2
+        return exact_sum(private, recipe), 2 * recipe.l2_bound_squared**2
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,9 @@ class _LabelCells:
             np.eye(3), np.zeros((3, 1)), slope, 4.0, 4.0, N_ROWS, whole_predictor=True
         )
         if self.counted:
-            recipe = _counts(3, slope)
-        return sum_total(private, recipe).exact_total, 4 * recipe.l2_bound_squared
+            counts = _counts(3, slope)
+            return exact_sum(private, counts), 2 * counts.mark**2
+        return exact_sum(private, recipe), 4 * recipe.l2_bound_squared
 
 
 def _examined(name: str, tables: Any, cells: Sequence[Any], places: Sequence[int]) -> Outcome:

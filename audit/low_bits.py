@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
-from publicmoments.engines import ExactGram, ExactTotal
+from publicmoments.families.factors import Ones
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SystemNoise
-from publicmoments.rows import CoarseTotalRecipe, CountRecipe, GramRecipe, RowRecipe, TotalRecipe
-from publicmoments.families.factors import Ones
-from publicmoments.session import release_gram, release_total
+from publicmoments.rows.recipe import CoarseTotalRecipe, CountRecipe, GramRecipe, TotalRecipe
+from publicmoments.session.door import release
+from publicmoments.session.queries import CountQuery, GramQuery, SumQuery
 
 __all__ = ["CLASSES", "DOORS", "Bits", "examine", "on_grid", "remainder_pvalue"]
 
@@ -31,7 +31,7 @@ DIMENSION, N_ROWS = 30, 100
 class GramDoor:
     """Gram matrices with the same integer everywhere, and their entries as they are released."""
 
-    def __init__(self, recipe: RowRecipe | GramRecipe) -> None:
+    def __init__(self, recipe: GramRecipe) -> None:
         self.recipe = recipe
         self.unit = recipe.grid_unit**2 / recipe.n_rows
         self.one_row = recipe.l2_bound_squared
@@ -39,9 +39,9 @@ class GramDoor:
     def entries(self, value: int) -> tuple[Array, float]:
         """Entries on and above the diagonal of one release, and the claimed sd of most."""
         d = self.recipe.dimension
-        exact = ExactGram(np.full((d, d), value), self.recipe.n_rows)
-        released = release_gram(exact, self.recipe, GDP(1.0), Account(GDP(1.0)), SystemNoise())
-        return released.noisy_gram[np.triu_indices(d)], released.offdiagonal_sd
+        exact, query = np.full((d, d), value), GramQuery("a matrix", self.recipe)
+        released = release(query, exact, GDP(1.0), Account(GDP(1.0)), SystemNoise())
+        return released.values[np.triu_indices(d)], released.offdiagonal_sd
 
 
 class TotalDoor:
@@ -51,18 +51,19 @@ class TotalDoor:
         self.recipe = recipe
         self.unit = recipe.grid_unit / recipe.n_rows
         counted = isinstance(recipe, CountRecipe)
-        self.one_row = recipe.mark if counted else math.isqrt(recipe.l2_bound_squared)
+        self.query = (CountQuery if counted else SumQuery)("a sum", recipe)
+        self.one_row = math.isqrt(recipe.l2_bound_squared)
 
     def entries(self, value: int) -> tuple[Array, float]:
         """Entries of one release, and their claimed sd."""
-        exact = ExactTotal(np.full(self.recipe.dimension, value), self.recipe.n_rows)
-        released = release_total(exact, self.recipe, GDP(1.0), Account(GDP(1.0)), SystemNoise())
-        return released.noisy_mean, released.noise_sd
+        exact, query = np.full(self.recipe.dimension, value), self.query
+        released = release(query, exact, GDP(1.0), Account(GDP(1.0)), SystemNoise())
+        return released.values, released.noise_sd
 
 
-def _ridge_recipe() -> RowRecipe:
-    p = DIMENSION - 1
-    return RowRecipe(np.eye(p), np.zeros((p, 1)), np.ones(1), 3.0, 4.0, 1.0, False, N_ROWS)
+def _gram_recipe() -> GramRecipe:
+    p = DIMENSION
+    return GramRecipe(np.eye(p), np.zeros((p, 1)), Ones(), 4.0, 5.0, N_ROWS)
 
 
 def _total_recipe(kind: type[TotalRecipe]) -> TotalRecipe:
@@ -77,7 +78,7 @@ def _count_recipe() -> CountRecipe:
 
 
 DOORS = {
-    "gram": lambda: GramDoor(_ridge_recipe()),
+    "gram": lambda: GramDoor(_gram_recipe()),
     "total": lambda: TotalDoor(_total_recipe(TotalRecipe)),
     "coarse total": lambda: TotalDoor(_total_recipe(CoarseTotalRecipe)),
     "counts": lambda: TotalDoor(_count_recipe()),

@@ -27,6 +27,7 @@ TIMEOUT = 400
 
 GATE = "tests/noninterference/test_gate.py"
 CHARGES = "tests/audit/test_charges.py"
+DOOR = "tests/unit/session/test_door.py"
 COUNTS = "tests/property/test_counted_rows.py"
 REPRODUCED = "tests/noninterference/test_reproductions.py"
 
@@ -57,16 +58,23 @@ MUTATIONS = {
     for mutation in (
         Mutation(
             "sensitivity halved",
-            "privacy/sensitivity.py",
+            "privacy/unit.py",
             "factor = 2 if positive_integer",
-            "factor = 0.5 if positive_integer",
+            "factor = Fraction(1, 2) if positive_integer",
             ("tests/property/test_gram_sensitivity.py",),
         ),
         Mutation(
             "sensitivity of sums halved",
-            "privacy/noise_law.py",
-            "float_above(2 * exact(l2_bound_squared) / Fraction(self.noise_sd) ** 2)",
-            "float_above(exact(l2_bound_squared) / Fraction(self.noise_sd) ** 2 / 2)",
+            "privacy/unit.py",
+            "        return 4 * exact(l2_bound_squared)\n",
+            "        return exact(l2_bound_squared)\n",
+            ("tests/property/test_rows.py",),
+        ),
+        Mutation(
+            "cost of a vector halved",
+            "privacy/laws.py",
+            "float_above(squared_change / (2 * Fraction(self.noise_sd) ** 2))",
+            "float_above(squared_change / (4 * Fraction(self.noise_sd) ** 2))",
             ("tests/unit/privacy/test_vector_noise.py",),
         ),
         Mutation(
@@ -81,136 +89,133 @@ MUTATIONS = {
             "privacy/noise.py",
             "noise[upper] = source.draw(len(upper[0]), law.offdiagonal_sd)",
             "noise[upper] = 0 * source.draw(len(upper[0]), law.offdiagonal_sd)",
-            ("tests/unit/privacy/test_noise.py", "tests/unit/test_release.py"),
+            ("tests/unit/privacy/test_noise.py", DOOR),
         ),
         Mutation(
             "noise missing on the diagonal",
             "privacy/noise.py",
             "noise[np.diag_indices(d)] = source.draw(d, law.diagonal_sd)",
             "noise[np.diag_indices(d)] = 0 * source.draw(d, law.diagonal_sd)",
-            ("tests/unit/privacy/test_noise.py", "tests/unit/test_release.py"),
+            ("tests/unit/privacy/test_noise.py", DOOR),
         ),
         Mutation(
             "one gradient more than was paid for",
             "models/estimator.py",
             "        return self.finished(coef)\n",
             "        from publicmoments.privacy import Account\n\n"
-            "        free = Account(self.session.account.total)\n"
-            "        self.session = replace(self.session, account=free)\n"
+            "        free = Account(self.session.total)\n"
+            "        more = replace(self.session.bought, extra_tv=1.0)\n"
+            "        self.session = replace(self.session, account=free, bought=more)\n"
             "        self.step(coef, self.plan.steps[-1])\n"
             "        return self.finished(self.next_point(coef))\n",
             (CHARGES,),
         ),
         Mutation(
             "gradients paid from an account of their own",
-            "release.py",
-            "        return measure_total(self.rows, recipe, self._cost(share), self.account, "
-            "self.source)\n",
-            "        cost = self._cost(share)\n"
-            "        return measure_total(self.rows, recipe, cost, Account(cost), self.source)\n",
+            "session/door.py",
+            "release(query, exact, price, self.account, self.source, self.unit)",
+            "release(query, exact, price, Account(price), self.source, self.unit)",
             (CHARGES,),
         ),
         Mutation(
             "counts that are not paid for",
             "models/estimator.py",
-            "        released = self.session.total(recipe, self.plan.counts)\n",
+            "        released = self.session.ask(query, share_of(self.plan.counts))\n",
             "        from publicmoments.privacy import Account\n\n"
-            "        free = replace(self.session, account=Account(self.session.account.total))\n"
-            "        released = free.total(recipe, self.plan.counts)\n",
+            "        free = replace(self.session, account=Account(self.session.total))\n"
+            "        released = free.ask(query, share_of(self.plan.counts))\n",
             (CHARGES,),
         ),
         Mutation(
-            "charge of a sum after its noise",
-            "release.py",
-            "    account.charge(cost)\n    noisy = add_vector_noise(exact, law, source)\n",
-            "    noisy = add_vector_noise(exact, law, source)\n    account.charge(cost)\n",
+            "charge of a fit after its noise",
+            "session/door.py",
+            "    account.charge(cost)\n    noisy = query.noisy(answer, law, source)\n",
+            "    noisy = query.noisy(answer, law, source)\n    account.charge(cost)\n",
             (CHARGES,),
         ),
         Mutation(
-            "half of a sum's cost charged",
-            "release.py",
-            "    account.charge(cost)\n    noisy = add_vector_noise(exact, law, source)\n",
-            "    account.charge(GDP(cost.mu / 2.0))\n"
-            "    noisy = add_vector_noise(exact, law, source)\n",
+            "half of a cost charged",
+            "session/door.py",
+            "    account.charge(cost)\n",
+            "    account.charge(GDP(cost.mu / 2.0))\n",
             (CHARGES,),
         ),
         Mutation(
             "laws of a fit without its histograms",
-            "release.py",
-            "    laws += [vector_noise_law(-(-mark // 2), cells, mu(share)) "
-            "for share, cells in histograms]\n",
+            "models/problem.py",
+            "            demands += [count_demand(n_rows, cells, cost, family.n_responses)]\n",
             "",
             (CHARGES,),
         ),
         Mutation(
             "laws of a fit without its counts",
-            "models/estimator.py",
-            "        if self.counted:\n            histograms +=",
-            "        if self.counted and not plan.steps:\n            histograms +=",
+            "models/problem.py",
+            "        if self.counted:\n            cells =",
+            "        if self.counted and not plan.steps:\n            cells =",
             (CHARGES,),
         ),
         Mutation(
             "laws of a fit without its last step",
-            "models/estimator.py",
-            "            histograms,\n            plan.steps,\n",
-            "            histograms,\n            plan.steps[:-1],\n",
+            "models/problem.py",
+            "share_of(s), kind=kind) for s in plan.steps]",
+            "share_of(s), kind=kind) for s in plan.steps[:-1]]",
             (CHARGES,),
         ),
         Mutation(
             "a row counted in two cells",
-            "rows/counted.py",
-            "        marks[cells[counted], counted] = self.mark\n",
-            "        marks[cells[counted], counted] = self.mark\n"
-            "        marks[np.maximum(cells[counted] - 1, 0), counted] = self.mark\n",
+            "rows/recipe.py",
+            "        out[cells[counted], counted] = self.mark\n",
+            "        out[cells[counted], counted] = self.mark\n"
+            "        out[np.maximum(cells[counted] - 1, 0), counted] = self.mark\n",
             (COUNTS,),
         ),
         Mutation(
             "a row counted twice in its cell",
-            "rows/counted.py",
-            "        marks[cells[counted], counted] = self.mark\n",
-            "        marks[cells[counted], counted] = 2 * self.mark\n",
+            "rows/recipe.py",
+            "        out[cells[counted], counted] = self.mark\n",
+            "        out[cells[counted], counted] = 2 * self.mark\n",
             (COUNTS,),
         ),
         Mutation(
             "marks larger than their declared change",
-            "rows/counted.py",
-            "        return -(-(self.mark**2) // 2)\n",
-            "        return -(-(self.mark**2) // 4)\n",
+            "privacy/unit.py",
+            'Fraction(2 * positive_integer("mark", mark) ** 2)',
+            'Fraction(positive_integer("mark", mark) ** 2)',
             (COUNTS,),
         ),
         Mutation(
             "rows that pad a block are counted",
-            "rows/counted.py",
+            "rows/recipe.py",
             "        found[~((rows.length > 0.0) & (values == values))] = -1\n",
             "        found[~(values == values)] = -1\n",
             (COUNTS,),
         ),
         Mutation(
             "rows without a number are counted",
-            "rows/counted.py",
+            "rows/recipe.py",
             "        found[~((rows.length > 0.0) & (values == values))] = -1\n",
             "        found[~(rows.length > 0.0)] = -1\n",
             (COUNTS,),
         ),
         Mutation(
             "marks that stay from the block before",
-            "rows/counted.py",
-            "        marks[...] = 0.0\n",
+            "rows/recipe.py",
+            "        out[...] = 0.0\n",
             "",
             (COUNTS,),
         ),
         Mutation(
             "slopes twice as long as their bound",
-            "rows/scaled.py",
-            "            return on_grid(products, self.l2_bound_squared)\n",
-            "            return on_grid(2.0 * products, 4 * self.l2_bound_squared)\n",
+            "rows/recipe.py",
+            "        return on_grid(out, self.l2_bound_squared)\n",
+            "        return on_grid(np.multiply(2.0, out, out=out), 4 * self.l2_bound_squared)\n",
             ("tests/property/test_glm_rows.py",),
         ),
         Mutation(
             "noise of sums for half of their bound",
-            "release.py",
-            "    bound = recipe.l2_bound_squared\n    return _noisy_vector",
-            "    bound = -(-recipe.l2_bound_squared // 4)\n    return _noisy_vector",
+            "session/queries.py",
+            "        return unit.sum_square(self.recipe.l2_bound_squared)\n",
+            "        return unit.sum_square(self.recipe.l2_bound_squared) / 4\n",
             ("tests/noninterference/test_gate.py::test_fits_replayed_with_a_hostile_row",),
         ),
         Mutation(
@@ -225,13 +230,12 @@ MUTATIONS = {
         Mutation(
             "steps along exact gradients",
             "models/estimator.py",
-            "        released = self.session.total(recipe, share)\n        self.steps.append(",
-            "        from publicmoments.engines import sum_total\n\n"
-            "        released = self.session.total(recipe, share)\n"
-            "        exact = sum_total(self.session.rows, recipe).exact_total\n"
+            '        released = self.session.ask(SumQuery("gradient", recipe), share_of(share))\n',
+            "        from publicmoments.engines import exact_sum\n\n"
+            '        released = self.session.ask(SumQuery("gradient", recipe), share_of(share))\n'
+            "        exact = exact_sum(self.session.rows, recipe)\n"
             "        exact = exact * recipe.grid_unit / self.n_rows\n"
-            "        released = replace(released, noisy_mean=exact)\n"
-            "        self.steps.append(",
+            "        released = replace(released, values=exact)\n",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[PoissonRegressor]",),
         ),
         Mutation(
@@ -239,7 +243,7 @@ MUTATIONS = {
             "models/fitting.py",
             "        public_fit_z=found.look.z_score,\n",
             "        public_fit_z=found.look.z_score\n"
-            "        + float(np.nan_to_num(np.nanmean(rows.features.values()))),\n",
+            "        + float(np.nan_to_num(np.nanmean(session.rows.features.values()))),\n",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[LogisticRegression]",),
         ),
         Mutation(
@@ -251,18 +255,17 @@ MUTATIONS = {
         ),
         Mutation(
             "one step more than was paid for",
-            "paper/spending.py",
-            "self._costs = self.bought.total.split(*[1.0] * self.releases)",
-            "self._costs = self.bought.total.split(*[1.0] * max(self.releases - 1, 1))\n"
-            "        self._costs.append(self.bought.total)",
-            ("tests/unit/paper/test_spending.py",),
+            "session/queries.py",
+            "    return total.split(*[1.0] * parts)[0]\n",
+            "    return total.split(*[1.0] * max(parts - 1, 1))[0]\n",
+            ("tests/unit/session/test_queries.py",),
         ),
         Mutation(
             "row bound off by two",
-            "rows/grid.py",
-            "return math.ceil((2.0**bits + rounding_reach(dimension)) ** 2)",
-            "return math.ceil((2.0**bits + rounding_reach(dimension)) ** 2 / 2)",
-            ("tests/unit/rows/test_grid.py", "tests/unit/rows/test_recipe.py"),
+            "rows/recipe.py",
+            "        return int(4**self.grid_bits)\n",
+            "        return int(4**self.grid_bits) // 2\n",
+            ("tests/unit/rows/test_recipe.py",),
         ),
         Mutation(
             "bound of the integers not enforced",
@@ -280,25 +283,32 @@ MUTATIONS = {
         ),
         Mutation(
             "charge after the release",
-            "release.py",
-            "    account.charge(cost)\n    noisy = add_gram_noise(exact.exact_gram, law, source)\n",
-            "    noisy = add_gram_noise(exact.exact_gram, law, source)\n    account.charge(cost)\n",
-            ("tests/unit/test_release.py",),
+            "session/door.py",
+            "    account.charge(cost)\n    noisy = query.noisy(answer, law, source)\n",
+            "    noisy = query.noisy(answer, law, source)\n    account.charge(cost)\n",
+            (DOOR,),
         ),
         Mutation(
             "charge of the account skipped",
-            "release.py",
-            "    account.charge(cost)\n    noisy = add_vector_noise(exact, law, source)\n",
-            "    noisy = add_vector_noise(exact, law, source)\n",
-            ("tests/unit/test_release_total.py",),
+            "session/door.py",
+            "    account.charge(cost)\n",
+            "",
+            (DOOR,),
+        ),
+        Mutation(
+            "more asked than was announced",
+            "session/door.py",
+            "        if not away <= self.bought.extra_tv:\n",
+            "        if False:\n",
+            (DOOR,),
         ),
         Mutation(
             "charge of the ledger skipped",
-            "privacy/ledger/account.py",
+            "privacy/ledger/paying.py",
             "            if self._entry is None:\n"
-            "                self._entry = self._ledger._charge(",
+            "                self._entry = self._charge_all()\n",
             "            if self._entry is None and self.total.mu < 0:\n"
-            "                self._entry = self._ledger._charge(",
+            "                self._entry = self._charge_all()\n",
             ("tests/unit/privacy/test_ledger_account.py",),
         ),
         Mutation(
@@ -307,15 +317,15 @@ MUTATIONS = {
             '        """False: whoever knows or guesses the seed can subtract the noise."""\n'
             "        return False",
             '        """Whether it protects."""\n        return True',
-            ("tests/unit/test_release.py",),
+            (DOOR,),
         ),
         Mutation(
             "radius from private rows",
-            "models/moments/release.py",
-            "    weights = choose_weights(",
-            "    largest = float(np.nanmax(np.abs(table.values()), initial=1.0))\n"
-            "    wanted = min(max(largest, 1.0), 100.0)\n"
-            "    weights = choose_weights(",
+            "release/releasing.py",
+            "        weights = choose_weights(",
+            "        largest = float(np.nanmax(np.abs(table.values()), initial=1.0))\n"
+            "        wanted = min(max(largest, 1.0), 100.0)\n"
+            "        weights = choose_weights(",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[release_moments]",),
         ),
         Mutation(
@@ -328,9 +338,9 @@ MUTATIONS = {
         Mutation(
             "share of truncated rows in an attribute",
             "models/ridge.py",
-            "        self._keep(found, scale, responses.one_dimensional)\n",
-            "        self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n"
-            "        self._keep(found, scale, responses.one_dimensional)\n",
+            "        one, names = responses.one_dimensional, responses.columns\n",
+            "        one, names = responses.one_dimensional, responses.columns\n"
+            "        self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[Ridge]",),
         ),
         Mutation(
@@ -344,7 +354,7 @@ MUTATIONS = {
         ),
         Mutation(
             "rows depend on the company of their block",
-            "engines/numpy_engine.py",
+            "engines/host.py",
             "        enormous = design[:, odd]\n"
             "        divisors[odd] = scaled_down(enormous, largest_entry(self.recipe.dtype))\n",
             "        odd[:] = True\n"
@@ -355,53 +365,52 @@ MUTATIONS = {
         ),
         Mutation(
             "half-written files left behind",
-            "atomic.py",
+            "io/atomic.py",
             "        neighbour.unlink(missing_ok=True)\n",
             "",
             ("tests/faults/test_full_disk.py",),
         ),
         Mutation(
             "files written in place",
-            "atomic.py",
+            "io/atomic.py",
             'neighbour = path.with_name(f".{path.name}.{uuid4().hex}.tmp")',
             "path.unlink(missing_ok=True)\n    neighbour = path",
             ("tests/faults/test_full_disk.py",),
         ),
         Mutation(
             "a release made twice for one charge",
-            "release.py",
-            "    return release_total(sum_total(rows, recipe), recipe, cost, account, source)\n",
-            "    first = release_total(sum_total(rows, recipe), recipe, cost, account, source)\n"
-            "    free = Account(cost)\n"
-            "    again = release_total(sum_total(rows, recipe), recipe, cost, free, source)\n"
-            "    mean = (first.noisy_mean + again.noisy_mean) / 2.0\n"
-            '    return NoisyTotal(**{**vars(first), "noisy_mean": mean})\n',
+            "session/door.py",
+            "        answer = release(query, exact, price, self.account, self.source, self.unit)\n",
+            "        answer = release(query, exact, price, self.account, self.source, self.unit)\n"
+            "        again = release(query, exact, price, Account(price), self.source, self.unit)\n"
+            "        mean = (answer.values + again.values) / 2.0\n"
+            '        answer = Release(**{**vars(answer), "values": mean})\n',
             (CHARGES,),
         ),
         Mutation(
             "labels recoded by a missing one",
-            "tables/labels.py",
+            "data/labels.py",
             "            return self._array(series.fill_null(0).to_numpy(), missing)\n",
             "            return self._array(series.to_numpy(), missing)\n",
             (REPRODUCED, GATE),
         ),
         Mutation(
             "printed card rounded to nearest",
-            "report/card.py",
+            "privacy/card.py",
             'f"({text_above(e)}, {text_above(d, 2)})"',
             'f"({e:.4g}, {d:.0e})"',
             (REPRODUCED,),
         ),
         Mutation(
             "words of a source repeated",
-            "sources/asking.py",
+            "data/asking.py",
             "        if raised_here(error):\n            raise\n        failure",
             "        if not raised_here(error):\n            raise\n        failure",
             (REPRODUCED,),
         ),
         Mutation(
             "number of invalid rows told",
-            "rows/source.py",
+            "rows/private_rows.py",
             "                places.append(",
             "                places.append(f'{int((~np.isfinite(block)).sum())} lines of ')\n"
             "                places.append(",
@@ -409,14 +418,14 @@ MUTATIONS = {
         ),
         Mutation(
             "NumPy warns of cells",
-            "tables/table.py",
+            "data/table.py",
             '        with np.errstate(all="ignore"):\n            if strict or',
             '        with np.errstate(all="warn"):\n            if strict or',
             (REPRODUCED, GATE),
         ),
         Mutation(
             "responses out of range refused under ignore",
-            "rows/source.py",
+            "rows/private_rows.py",
             "strict=not self.ignore_invalid",
             "strict=True",
             (REPRODUCED, GATE),
@@ -431,8 +440,8 @@ MUTATIONS = {
         Mutation(
             "missing labels on a device count as the first class",
             "engines/device.py",
-            "        factors[:, ~np.isfinite(responses).all(axis=0)] = np.nan\n",
-            "",
+            "(length * length < LONGEST**2) & self.here(numbers)",
+            "length * length < LONGEST**2",
             (REPRODUCED,),
         ),
         Mutation(
@@ -444,21 +453,21 @@ MUTATIONS = {
         ),
         Mutation(
             "weights of a second moment without a bound",
-            "factors.py",
+            "families/factors.py",
             "return np.sqrt(np.clip(responses, 0.0, self.bound))",
             "return np.sqrt(np.maximum(responses, 0.0))",
             ("tests/unit/paper/test_moments.py",),
         ),
         Mutation(
             "noise of a second moment without its weights",
-            "paper/moments.py",
+            "paper/second_moments.py",
             "        bound = radius * math.sqrt(most)\n",
             "        bound = radius\n",
             ("tests/unit/paper/test_moments.py",),
         ),
         Mutation(
             "second moment released with the radius of its rows",
-            "paper/moments.py",
+            "paper/second_moments.py",
             "        radius = truncation_radius(d, n, eta)\n",
             "        radius = float(np.linalg.norm(features.values(), axis=1).max())\n",
             ("tests/audit/test_taint_everywhere.py::test_nothing_tells[PMTSecondMoment]",),

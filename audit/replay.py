@@ -21,8 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.listening import chain, heard
-from publicmoments import release
 from publicmoments.privacy import Account
+from publicmoments.privacy.unit import ONE_ROW
+from publicmoments.session import door, queries
+from publicmoments.session.queries import Query
 
 __all__ = ["Asked", "Run", "differences", "recorded"]
 
@@ -105,12 +107,8 @@ def _squared(change: NDArray[np.int64]) -> int:
 @contextmanager
 def _door(run: Run, replayed: Run | None) -> Iterator[None]:
     """Watch the door; every noisy output of a replayed run passes again in its place."""
-    real_gram, real_vector, charge = (
-        release.release_gram,
-        release._noisy_vector,
-        Account.charge,
-    )
-    adding = {"gram": release.add_gram_noise, "vector": release.add_vector_noise}
+    release, charge = door.release, Account.charge
+    adding = {"gram": queries.add_gram_noise, "vector": queries.add_vector_noise}
     at_the_door: list[Any] = []
 
     def noisy(kind: str) -> Callable[..., Any]:
@@ -123,32 +121,26 @@ def _door(run: Run, replayed: Run | None) -> Iterator[None]:
 
         return add
 
-    def gram(exact: Any, recipe: Any, cost: Any, *rest: Any) -> Any:
-        # Two rows within the bound B differ by at most sqrt(2) B in their products.
-        at_the_door.append(
-            (_public("gram", recipe, cost), Fraction(2 * recipe.l2_bound_squared**2))
-        )
-        return real_gram(exact, recipe, cost, *rest)
-
-    def vector(exact: Any, squared: int, recipe: Any, unit: float, cost: Any, *rest: Any) -> Any:
-        at_the_door.append((_public("vector", recipe, cost, squared), Fraction(4 * squared)))
-        return real_vector(exact, squared, recipe, unit, cost, *rest)
+    def asked(query: Query, exact: Any, cost: Any, *rest: Any) -> Any:
+        at_the_door.append((_public(query, cost), query.squared_change(ONE_ROW)))
+        return release(query, exact, cost, *rest)
 
     def charged(self: Account, cost: Any) -> None:
         charge(self, cost)
         run.charges.append(f"{cost!r} after {len(run.asked)} queries")
 
     with (
-        patch.object(release, "release_gram", gram),
-        patch.object(release, "_noisy_vector", vector),
-        patch.object(release, "add_gram_noise", noisy("gram")),
-        patch.object(release, "add_vector_noise", noisy("vector")),
+        patch.object(door, "release", asked),
+        patch.object(queries, "add_gram_noise", noisy("gram")),
+        patch.object(queries, "add_vector_noise", noisy("vector")),
         patch.object(Account, "charge", charged),
     ):
         yield
 
 
-def _public(kind: str, recipe: Any, *others: Any) -> bytes:
+def _public(query: Query, cost: Any) -> bytes:
     """All numbers of a query that the observer may know."""
+    recipe: Any = query.recipe
     fields = {name: getattr(recipe, name) for name in recipe.__dataclass_fields__}
-    return pickle.dumps((kind, type(recipe).__name__, sorted(fields.items()), others))
+    kinds = type(query).__name__, type(recipe).__name__, query.statistic
+    return pickle.dumps((kinds, sorted(fields.items()), cost))

@@ -21,7 +21,7 @@ from speed_work import moment_recipe
 
 from publicmoments.data import device_table
 from publicmoments.engines import device
-from publicmoments.rows import PrivateRows
+from publicmoments.rows.private_rows import PrivateRows
 
 SHAPES = ((8_000_000, 208), (2_000_000, 1_024), (4_000_000, 50))
 LIMITS = {(8_000_000, 208): 2.5, (2_000_000, 1_024): 2.1}

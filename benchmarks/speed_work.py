@@ -40,25 +40,24 @@ def linear(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 def moment_recipe(n: int, d: int) -> Any:
     """Bounds that some of the rows of standard normal features reach."""
-    from publicmoments.rows import RowRecipe
+    from publicmoments.families.factors import Ones
+    from publicmoments.rows.recipe import GramRecipe
 
     rng = np.random.default_rng(1)
-    return RowRecipe(
+    return GramRecipe(
         whitener=np.eye(d) + 0.1 * rng.normal(size=(d, d)) / np.sqrt(d),
-        coef=np.full((d, 1), 0.01),
-        scale=np.ones(1),
-        x_radius=1.3 * np.sqrt(d),
-        response_bound=4.0,
-        weight=np.sqrt(d) / 4.0,
-        fit_intercept=False,
+        coef=np.zeros((d, 1)),
+        factor=Ones(),
+        radius=1.3 * np.sqrt(d),
+        l2_bound=1.3 * np.sqrt(d),
         n_rows=n,
     )
 
 
 def moment_pairs(threads: int) -> list[Callable[[], Pair]]:
     from publicmoments.data import as_responses, as_table
-    from publicmoments.engines import sum_gram
-    from publicmoments.rows import PrivateRows
+    from publicmoments.engines.dispatch import exact_sum
+    from publicmoments.rows.private_rows import PrivateRows
 
     def make(n: int, d: int, limit: float) -> Pair:
         X, y = linear(n, d)
@@ -69,7 +68,7 @@ def moment_pairs(threads: int) -> list[Callable[[], Pair]]:
         return Pair(
             name,
             "X.T @ X",
-            lambda: sum_gram(rows, recipe, threads=threads),
+            lambda: exact_sum(rows, recipe, threads=threads),
             lambda: X.T @ X,
             limit,
             note,

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
-import pytest
 
-from publicmoments import release
+from audit.door import Scripted, noise_from
 from publicmoments.data import as_responses, as_table
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import _Desk
-from publicmoments.rows import PrivateRows, Recipe
+from publicmoments.privacy import GDP, Account
+from publicmoments.privacy.noise import NoiseSource
+from publicmoments.rows import grid
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import CountRecipe, Recipe
+from publicmoments.session.door import Release, release
+from publicmoments.session.queries import CountQuery, GramQuery, Query, SumQuery
 
 
 def integer_rows(recipe: Recipe, X: Any, Y: Any) -> np.ndarray:
@@ -23,34 +31,36 @@ def integer_rows(recipe: Recipe, X: Any, Y: Any) -> np.ndarray:
 
 def block_rows(recipe: Recipe, rows: PrivateRows, start: int, stop: int, size: int) -> np.ndarray:
     """Integer rows of a block of a given size, padding included."""
-    bounded = _Desk(rows, recipe, "total", size).integers(start, stop)
+    bounded = _Desk(rows, recipe, size).integers(start, stop)
     return np.ascontiguousarray(bounded.T.astype(float))
 
 
-def fix_releases(
-    monkeypatch: pytest.MonkeyPatch, vector_size: Callable[[int], float]
-) -> list[tuple[np.ndarray, Any]]:
+def query_of(recipe: Recipe) -> Query:
+    """What a recipe is for."""
+    kind = CountQuery if isinstance(recipe, CountRecipe) else SumQuery
+    return (GramQuery if recipe.products else kind)("a sum", recipe)
+
+
+def released(
+    query: Query | Recipe, rows: PrivateRows, cost: GDP, account: Account, source: NoiseSource
+) -> Release:
+    """Sum the rows and release the sum."""
+    asked = query if isinstance(query, Query) else query_of(query)
+    return release(asked, exact_sum(rows, asked.recipe), cost, account, source)
+
+
+@contextmanager
+def noise_off(**grid_bits: int) -> Iterator[None]:
     """
-    Make every release the same whatever the exact sum; return what sums and laws there will be.
+    Silence the noise of every fit.
 
-    ``vector_size`` gives the size of a released vector from the number of releases so far.
+    Grids may be made so fine that rounding cannot be seen: their bits by the names of `rows.grid`.
     """
-    kept: list[tuple[np.ndarray, Any]] = []
-
-    def fixed_gram(exact: np.ndarray, law: Any, source: Any) -> np.ndarray:
-        kept.append((exact, law))
-        d = law.dimension
-        waves = np.sin(np.arange(d * d).reshape(d, d))
-        return np.rint((2.0 * np.eye(d) + 0.2 * (waves + waves.T)) * 2.0**37).astype(np.int64)
-
-    def fixed_vector(exact: np.ndarray, law: Any, source: Any) -> np.ndarray:
-        kept.append((exact, law))
-        size = vector_size(len(kept))
-        return np.rint(np.cos(np.arange(law.dimension)) * size).astype(np.int64)
-
-    monkeypatch.setattr(release, "add_gram_noise", fixed_gram)
-    monkeypatch.setattr(release, "add_vector_noise", fixed_vector)
-    return kept
+    with ExitStack() as stack:
+        stack.enter_context(noise_from(Scripted(private=False)))
+        for name, bits in grid_bits.items():
+            stack.enter_context(patch.object(grid, name, bits))
+        yield
 
 
 def tables_of_three_worlds(

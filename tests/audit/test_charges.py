@@ -10,16 +10,16 @@ import pytest
 
 from audit.cases import CASES, MU, card_of, released_by, table_for
 from audit.door import watched
-from publicmoments import release
 from publicmoments.privacy import Account
 from publicmoments.privacy.noise import SystemNoise
+from publicmoments.session import queries
 
 
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_one_charge_for_each_noise_and_nothing_more(name, monkeypatch):
     case, events, accounts = CASES[name], [], []
-    charge, add_gram, add_vector = Account.charge, release.add_gram_noise, release.add_vector_noise
+    charge, add_gram, add_vector = Account.charge, queries.add_gram_noise, queries.add_vector_noise
 
     def charged(self, cost):
         charge(self, cost)
@@ -35,8 +35,8 @@ def test_one_charge_for_each_noise_and_nothing_more(name, monkeypatch):
         return wrapped
 
     monkeypatch.setattr(Account, "charge", charged)
-    monkeypatch.setattr(release, "add_gram_noise", noisy(add_gram))
-    monkeypatch.setattr(release, "add_vector_noise", noisy(add_vector))
+    monkeypatch.setattr(queries, "add_gram_noise", noisy(add_gram))
+    monkeypatch.setattr(queries, "add_vector_noise", noisy(add_vector))
     with watched() as passages:
         fitted = case.fit(*table_for(case))
     card = card_of(fitted)

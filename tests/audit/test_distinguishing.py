@@ -7,24 +7,24 @@ import pytest
 
 from audit.door import BulkNoise
 from audit.game import mu_lower_bound
-from publicmoments.engines import sum_gram, sum_total
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.privacy import GDP, Account
-from publicmoments.rows import TotalRecipe
-from publicmoments.session import release_gram, release_total
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
+from publicmoments.session.door import release
+from tests.helpers import query_of
 
 MU = 1.0
 
 
 @pytest.fixture(scope="module")
-def game(make_recipe, make_rows, worst_neighbours):
+def game(make_recipe, make_rows):
     """Exact sums of two tables that differ in one row, as much as the bound allows."""
     rng = np.random.default_rng(3)
-    recipe = make_recipe(
-        2, whitener=rng.normal(size=(2, 2)), coef=rng.normal(size=(2, 1)), x_radius=5.0, n_rows=4
-    )
-    others = rng.normal(size=(3, 3))
-    tables = (np.vstack([others, np.concatenate(row)]) for row in worst_neighbours(recipe))
-    return recipe, [sum_gram(make_rows(t[:, :2], t[:, 2]), recipe) for t in tables]
+    recipe = make_recipe(GramRecipe, whitener=rng.normal(size=(2, 2)), radius=math.inf, n_rows=4)
+    others = rng.normal(size=(3, 2))
+    # Rows at right angles, far outside the bound.
+    tables = (np.vstack([others, row]) for row in 1e3 * np.linalg.inv(recipe.whitener))
+    return recipe, [exact_sum(make_rows(t, np.zeros(4)), recipe) for t in tables]
 
 
 def scores(exact, recipe, source, direction: np.ndarray, draws: int) -> np.ndarray:
@@ -32,7 +32,7 @@ def scores(exact, recipe, source, direction: np.ndarray, draws: int) -> np.ndarr
     cost = GDP(MU)
     return np.array(
         [
-            np.sum(direction * release_gram(exact, recipe, cost, Account(cost), source).noisy_gram)
+            np.sum(direction * release(query_of(recipe), exact, cost, Account(cost), source).values)
             for _ in range(draws)
         ]
     )
@@ -44,10 +44,10 @@ def audited(game):
 
     def run(source, draws: int) -> float:
         recipe, pair = game
-        direction = (pair[1].exact_gram - pair[0].exact_gram).astype(float)
+        direction = (pair[1] - pair[0]).astype(float)
         samples = (scores(exact, recipe, source, direction, draws) for exact in pair)
         # The attacker knows both tables, and so the best threshold before any release.
-        middle = (pair[0].exact_gram + pair[1].exact_gram) * recipe.grid_unit**2 / recipe.n_rows / 2
+        middle = (pair[0] + pair[1]) * recipe.grid_unit**2 / recipe.n_rows / 2
         return mu_lower_bound(float(np.sum(direction * middle)), *samples)
 
     return run
@@ -55,7 +55,7 @@ def audited(game):
 
 def test_the_neighbours_are_as_far_apart_as_the_bound_allows(game):
     recipe, (one, other) = game
-    change = np.linalg.norm((other.exact_gram - one.exact_gram).astype(float))
+    change = np.linalg.norm((other - one).astype(float))
     assert change > 0.999 * math.sqrt(2) * recipe.l2_bound_squared
 
 
@@ -68,10 +68,10 @@ def test_the_audit_catches_faint_noise(audited):
 
 
 @pytest.fixture(scope="module")
-def total_game(make_scaled, make_rows):
+def total_game(make_recipe, make_rows):
     """Exact totals of two tables that differ in one row, as much as the bound allows."""
     rng = np.random.default_rng(4)
-    recipe = make_scaled(
+    recipe = make_recipe(
         TotalRecipe,
         whitener=rng.normal(size=(2, 2)),
         coef=rng.normal(size=(2, 1)),
@@ -82,7 +82,7 @@ def total_game(make_scaled, make_rows):
     # Opposite residuals of one row far outside all bounds.
     others, x = rng.normal(size=(3, 3)), np.array([1e3, -2e3])
     tables = (np.vstack([others, [*x, y]]) for y in (1e6, -1e6))
-    return recipe, [sum_total(make_rows(t[:, :2], t[:, 2]), recipe) for t in tables]
+    return recipe, [exact_sum(make_rows(t[:, :2], t[:, 2]), recipe) for t in tables]
 
 
 @pytest.fixture(scope="module")
@@ -97,11 +97,11 @@ def total_audited(total_game):
     def run(source, draws: int) -> float:
         recipe, pair = total_game
         cost = GDP(MU)
-        first, second = (exact.exact_total * recipe.grid_unit / recipe.n_rows for exact in pair)
+        first, second = (exact * recipe.grid_unit / recipe.n_rows for exact in pair)
         direction = second - first
         samples = (
             [
-                direction @ release_total(exact, recipe, cost, Account(cost), source).noisy_mean
+                direction @ release(query_of(recipe), exact, cost, Account(cost), source).values
                 for _ in range(draws)
             ]
             for exact in pair
@@ -114,7 +114,7 @@ def total_audited(total_game):
 
 def test_the_neighbours_of_totals_are_as_far_apart_as_the_bound_allows(total_game):
     recipe, (one, other) = total_game
-    change = np.linalg.norm((other.exact_total - one.exact_total).astype(float))
+    change = np.linalg.norm((other - one).astype(float))
     assert change > 0.999 * 2 * math.sqrt(recipe.l2_bound_squared)
 
 

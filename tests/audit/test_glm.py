@@ -9,9 +9,10 @@ from scipy.stats import norm
 from audit.door import BulkNoise, watched
 from audit.game import upper_rate
 from publicmoments import GDP, LogisticRegression, PublicMoments
-from publicmoments.engines import sum_total
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.privacy import Account
-from publicmoments.session import release_total
+from publicmoments.session.door import release
+from tests.helpers import query_of
 
 N, D = 6, 2
 RNG = np.random.default_rng(0)
@@ -45,7 +46,7 @@ def game(last_pass, make_rows):
     ends = 1e12 * np.array([across + 1e-3 * along, -across + 1e-3 * along])
     X, y = KNOWN
     return [
-        sum_total(make_rows(np.vstack([X, row]), np.append(y, 0)), recipe)
+        exact_sum(make_rows(np.vstack([X, row]), np.append(y, 0)), recipe)
         for row in ends @ np.linalg.inv(recipe.whitener)
     ]
 
@@ -56,14 +57,14 @@ def audited(last_pass, game):
     recipe, cost = last_pass
 
     def run(source, draws):
-        first, second = (one.exact_total * recipe.grid_unit / N for one in game)
+        first, second = (one * recipe.grid_unit / N for one in game)
         direction, middle = second - first, (first + second) / 2
         wrong = []
         for exact, sign in zip(game, (1.0, -1.0), strict=True):
             released = (
-                release_total(exact, recipe, cost, Account(cost), source) for _ in range(draws)
+                release(query_of(recipe), exact, cost, Account(cost), source) for _ in range(draws)
             )
-            wrong.append(sum(sign * direction @ (one.noisy_mean - middle) > 0 for one in released))
+            wrong.append(sum(sign * direction @ (one.values - middle) > 0 for one in released))
         return float(norm.isf(upper_rate(wrong[0], draws)) - norm.ppf(upper_rate(wrong[1], draws)))
 
     return run
@@ -72,7 +73,7 @@ def audited(last_pass, game):
 def test_the_neighbours_are_as_far_apart_as_the_bound_allows(last_pass, game):
     recipe, _ = last_pass
     one, other = game
-    change = np.linalg.norm((other.exact_total - one.exact_total).astype(float))
+    change = np.linalg.norm((other - one).astype(float))
     assert change > 0.999 * 2.0 * np.sqrt(recipe.l2_bound_squared)
 
 

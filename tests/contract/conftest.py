@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from publicmoments.privacy import Account
-from publicmoments.rows import TotalRecipe
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
 from tests.contract.sources import FEATURES, FRAME, N_ROWS, SourceKind, exact_sums, private_rows
 
 
@@ -75,16 +75,15 @@ def charges(monkeypatch):
 
 
 @pytest.fixture
-def recipes(make_recipe, make_scaled):
+def recipes(make_recipe):
     """A recipe whose Gram matrix is summed, and one whose rows are, with an intercept each."""
     whitener = np.linalg.cholesky(np.cov(FRAME[FEATURES].to_numpy(float).T) + np.eye(3)).T
     p = 4
     whole = np.eye(p)
     whole[:3, :3] = np.linalg.inv(whitener)
-    gram = make_recipe(
-        p=p, whitener=whole, scale=np.full(1, 20.0), fit_intercept=True, n_rows=N_ROWS
-    )
-    return gram, make_scaled(TotalRecipe, p=p, whitener=whole, n_rows=N_ROWS)
+    kinds = (GramRecipe, TotalRecipe)
+    gram, total = (make_recipe(kind, p, whitener=whole, n_rows=N_ROWS) for kind in kinds)
+    return gram, total
 
 
 @pytest.fixture
@@ -92,5 +91,5 @@ def expected(recipes):
     """Sums over the table in NumPy arrays."""
     rows = private_rows(FRAME[FEATURES].to_numpy(float), FRAME["price"].to_numpy())
     sums = exact_sums(rows, recipes)
-    assert np.count_nonzero(sums[0]) == 25
+    assert np.count_nonzero(sums[0]) == 16
     return sums

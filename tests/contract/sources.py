@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from publicmoments import PublicMoments
 from publicmoments.data import as_responses, as_table, by_name
-from publicmoments.engines import sum_gram, sum_total
-from publicmoments.rows import PrivateRows
+from publicmoments.engines.dispatch import exact_sum
+from publicmoments.rows.private_rows import PrivateRows
 
 N_ROWS = 2_000
 FEATURES = ["age", "visits", "insured"]
@@ -187,4 +187,4 @@ def private_rows(X: Any, y: Any) -> PrivateRows:
 def exact_sums(rows: PrivateRows, recipes: tuple[Any, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Sum products by one recipe, and rows by the other."""
     gram, total = recipes
-    return sum_gram(rows, gram).exact_gram, sum_total(rows, total).exact_total
+    return exact_sum(rows, gram), exact_sum(rows, total)

@@ -277,10 +277,10 @@ def test_outputs_are_looked_at_before_budget_is_spent(folder, capsys, monkeypatc
 
 
 def test_folders_that_cannot_be_written_to_are_refused(folder, capsys, monkeypatch):
-    from publicmoments.cli import files
+    from publicmoments.cli import outputs
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(files.os, "access", lambda path, mode: mode == files.os.R_OK)
+    monkeypatch.setattr(outputs.os, "access", lambda path, mode: mode == outputs.os.R_OK)
     code = main(f"fit ridge {GOOD} {BUDGET} {OUTPUT}".split())
     assert code == 2
     assert "cannot be written to" in capsys.readouterr().err

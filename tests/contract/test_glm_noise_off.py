@@ -11,8 +11,7 @@ from sklearn.linear_model import Ridge as PlainRidge
 
 from publicmoments import GDP, GLM, LogisticRegression, PoissonRegressor, PublicMoments
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Poisson
-from publicmoments.models import fitting
-from publicmoments.rows import grid
+from tests.helpers import noise_off
 
 N, N_PUBLIC, D = 600, 600, 3
 FINE_GRID = 34
@@ -27,20 +26,11 @@ TOLERANCE = 1e-6
 pytestmark = pytest.mark.filterwarnings("ignore:the public data do not fit")
 
 
-class Silence:
-    """Noise of size zero."""
-
-    private = False
-
-    def draw(self, count, noise_sd):
-        return np.zeros(count, dtype=np.int64)
-
-
 @pytest.fixture(autouse=True)
-def noise_off(monkeypatch):
+def silent():
     """No noise, and a fine grid."""
-    monkeypatch.setattr(fitting, "noise_source", lambda random_state: Silence())
-    monkeypatch.setattr(grid, "TOTAL_BITS", FINE_GRID)
+    with noise_off(TOTAL_BITS=FINE_GRID):
+        yield
 
 
 def sample(kind):

@@ -7,8 +7,7 @@ import pytest
 from sklearn.linear_model import Ridge as PlainRidge
 
 from publicmoments import GDP, PublicMoments, Ridge
-from publicmoments.models import fitting
-from publicmoments.rows import grid
+from tests.helpers import noise_off
 
 N, N_PUBLIC, D = 2000, 300, 4
 FINE_GRID = 22
@@ -20,19 +19,11 @@ BUDGET = GDP(1e5)
 TOLERANCE = 1e-6
 
 
-class Silence:
-    """Noise of size zero."""
-
-    private = False
-
-    def draw(self, count, noise_sd):
-        return np.zeros(count, dtype=np.int64)
-
-
 @pytest.fixture
-def noise_off(monkeypatch):
-    monkeypatch.setattr(fitting, "noise_source", lambda random_state: Silence())
-    monkeypatch.setattr(grid, "PRODUCT_BITS", FINE_GRID)
+def silent():
+    """No noise, and a fine grid."""
+    with noise_off(PRODUCT_BITS=FINE_GRID):
+        yield
 
 
 def sample(q):
@@ -70,7 +61,7 @@ def relative_error(model, plain):
     return np.abs(ours - theirs).max() / np.abs(theirs).max()
 
 
-@pytest.mark.usefixtures("noise_off")
+@pytest.mark.usefixtures("silent")
 @pytest.mark.filterwarnings("ignore::publicmoments.PublicMomentsWarning")
 @pytest.mark.parametrize("anchor", [True, False], ids=["anchor", "free"])
 @pytest.mark.parametrize("make_public", PUBLIC, ids=lambda f: f.__name__)
@@ -93,7 +84,7 @@ def test_coefficients_are_those_of_scikit_learn(fit_intercept, alpha, q, make_pu
     np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.usefixtures("noise_off")
+@pytest.mark.usefixtures("silent")
 @pytest.mark.parametrize(("passes", "tolerance"), [(1, 5e-3), (2, 1e-5), (4, 1e-6)])
 def test_every_gradient_brings_it_closer(passes, tolerance):
     X, y = sample(1)
@@ -103,7 +94,7 @@ def test_every_gradient_brings_it_closer(passes, tolerance):
     assert relative_error(model, PlainRidge(alpha=0.0).fit(X, y)) < tolerance
 
 
-@pytest.mark.usefixtures("noise_off")
+@pytest.mark.usefixtures("silent")
 def test_units_and_origin_of_the_columns_do_not_matter():
     X, y = sample(1)
     X = X * [1e-6, 1.0, 1e5, 30.0] + [1.0, 1e3, 0.0, -50.0]
@@ -115,11 +106,11 @@ def test_units_and_origin_of_the_columns_do_not_matter():
     np.testing.assert_allclose(model.coef_ * spread, plain.coef_, rtol=1e-5, atol=1e-6)
 
 
-def test_the_default_grid_costs_nearly_nothing(monkeypatch):
-    monkeypatch.setattr(fitting, "noise_source", lambda random_state: Silence())
+def test_the_default_grid_costs_nearly_nothing():
     X, y = sample(1)
     public = public_rows(X[:N_PUBLIC], y[:N_PUBLIC])
     X, y = X[N_PUBLIC:], y[N_PUBLIC:]
-    model = Ridge(privacy=BUDGET, public=public).fit(X, y)
+    with noise_off():
+        model = Ridge(privacy=BUDGET, public=public).fit(X, y)
     # Far below the sampling error, which is near 1e-2 here.
     assert relative_error(model, PlainRidge(alpha=0.0).fit(X, y)) < 1e-4

@@ -20,8 +20,9 @@ from sklearn.linear_model import (
     Ridge,
 )
 
-from publicmoments import GDP, PublicMoments, release
+from publicmoments import GDP, PublicMoments
 from publicmoments.families import Bernoulli, Gaussian, Poisson
+from publicmoments.families.factors import Ones
 from publicmoments.paper import (
     PMTGLM,
     AdaSSP,
@@ -35,8 +36,8 @@ from publicmoments.paper import (
     PMTSecondMoment,
     pmt,
 )
-from publicmoments.rows import GramRecipe, grid
-from publicmoments.families.factors import Ones
+from publicmoments.rows.recipe import GramRecipe
+from tests.helpers import noise_off
 
 N, D = 20_000, 3
 BUDGET = GDP(10.0)
@@ -48,10 +49,10 @@ PENALTIES = [0.0, 0.3]
 
 
 @pytest.fixture(autouse=True)
-def noise_off(monkeypatch, silence):
-    monkeypatch.setattr(release, "SystemNoise", lambda: silence)
-    # Rounding averages out over the rows, to below 1e-8; the sums are still exact.
-    monkeypatch.setattr(grid, "PRODUCT_BITS", 22)
+def silent():
+    """No noise; rounding averages out over the rows, to below 1e-8, and sums are still exact."""
+    with noise_off(PRODUCT_BITS=22):
+        yield
 
 
 def long_rows(rng, radius):

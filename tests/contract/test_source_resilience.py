@@ -18,9 +18,8 @@ from dask.callbacks import Callback
 from publicmoments import GDP, Ridge
 from publicmoments.data.frame import Refusal
 from publicmoments.data.spark import _PartitionSum
-from publicmoments.engines import sum_gram
-from publicmoments.engines.dispatch import PieceSum
-from publicmoments.rows import InvalidRows
+from publicmoments.engines.dispatch import PieceSum, exact_sum
+from publicmoments.rows.private_rows import InvalidRows
 from tests.contract.sources import (
     FEATURES,
     FRAME,
@@ -54,7 +53,7 @@ class TestFailures:
             open(marker, "w").close()
             rows = private_rows(frame, "price")
             os.remove(marker)
-            found = sum_gram(rows, recipes[0]).exact_gram
+            found = exact_sum(rows, recipes[0])
         assert os.path.exists(marker)
         np.testing.assert_array_equal(found, expected[0])
 
@@ -79,7 +78,7 @@ class TestFailures:
         open(marker, "w").close()
         rows = private_rows(frame, "price")
         os.remove(marker)
-        found = sum_gram(rows, recipes[0]).exact_gram
+        found = exact_sum(rows, recipes[0])
         assert os.path.exists(marker)
         np.testing.assert_array_equal(found, expected[0])
 
@@ -92,9 +91,9 @@ class TestTravel:
         returned = []
         watch = Callback(posttask=lambda key, value, *_: returned.append(value))
         with watch, dask.config.set(scheduler="synchronous"):
-            sum_gram(rows, recipes[0])
+            exact_sum(rows, recipes[0])
         sums = [value for value in returned if isinstance(value, np.ndarray)]
-        assert {value.shape for value in sums} == {(26,)}
+        assert {value.shape for value in sums} == {(17,)}
         assert len(sums) >= 8
         assert not any(isinstance(value, pd.DataFrame | pd.Series) for value in returned)
         assert len(pickle.dumps(returned)) < 20_000 < FRAME.memory_usage(deep=True).sum()
@@ -117,30 +116,30 @@ class TestTravel:
         rows, keys = private_rows(X, y), []
         watch = Callback(posttask=lambda key, *_: keys.append(str(key)))
         with watch, dask.config.set(scheduler="synchronous"):
-            sum_gram(rows, recipes[0])
+            exact_sum(rows, recipes[0])
         assert sum("block_sum" in key for key in keys) == 7
 
     def test_work_takes_no_frame_along(self, recipes, tmp_path):
         rows = private_rows(SourceKind("parquet", tmp_path, None)(FRAME), "price")
-        sent = pickle.loads(pickle.dumps(PieceSum(rows, recipes[0], "gram", 1)))
+        sent = pickle.loads(pickle.dumps(PieceSum(rows, recipes[0], 1)))
         assert rows.frame is not None
         assert sent.rows.frame is None
         piece = pa.Table.from_pandas(FRAME)
-        np.testing.assert_array_equal(sent(piece), PieceSum(rows, recipes[0], "gram", 1)(piece))
+        np.testing.assert_array_equal(sent(piece), PieceSum(rows, recipes[0], 1)(piece))
 
     def test_a_spark_pass_is_one_job_that_returns_integers(self, spark, make_source, recipes):
         rows = private_rows(make_source("spark-4")(FRAME).cache(), "price")
         rows.frame.frame.count()
         spark.sparkContext.setJobGroup("one-pass", "one pass")
-        sum_gram(rows, recipes[0])
+        exact_sum(rows, recipes[0])
         tracker = spark.sparkContext.statusTracker()
         assert len(tracker.getJobIdsForGroup("one-pass")) == 1
         spark.sparkContext.setJobGroup("others", "others")
         sums = rows.frame.frame.mapInArrow(
-            _PartitionSum(lambda batch: np.arange(26)), "result binary"
+            _PartitionSum(lambda batch: np.arange(17)), "result binary"
         ).collect()
         assert len(sums) == 4
-        assert all(len(row[0]) < 26 * 8 + 200 for row in sums)
+        assert all(len(row[0]) < 17 * 8 + 200 for row in sums)
 
 
 WITHOUT_PANDAS = """

@@ -21,9 +21,10 @@ from publicmoments import (
     release_moments,
 )
 from publicmoments.data import as_responses, as_table, by_name
-from publicmoments.engines import sum_gram, sum_total
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.families import Gaussian
-from publicmoments.rows import InvalidRows, TotalRecipe
+from publicmoments.rows.private_rows import InvalidRows
+from publicmoments.rows.recipe import TotalRecipe
 from tests.contract.sources import (
     EVERY_KIND,
     FEATURES,
@@ -80,10 +81,12 @@ class TestSums:
 
     @pytest.mark.parametrize("name", ["arrow", "parquet", "reader", "dask-3", "spark-4"])
     def test_several_responses(self, make_source, make_recipe, name):
-        recipe = make_recipe(p=4, q=2, fit_intercept=True, n_rows=N_ROWS)
+        recipe = make_recipe(
+            TotalRecipe, 4, 2, factor=lambda predictor, responses: responses, n_rows=N_ROWS
+        )
         names = ["price", "years"]
-        wanted = sum_gram(private_rows(FRAME, names), recipe).exact_gram
-        found = sum_gram(private_rows(make_source(name)(FRAME), names), recipe).exact_gram
+        wanted = exact_sum(private_rows(FRAME, names), recipe)
+        found = exact_sum(private_rows(make_source(name)(FRAME), names), recipe)
         np.testing.assert_array_equal(found, wanted)
 
 
@@ -293,7 +296,7 @@ class TestRefusals:
         recipe = TotalRecipe(
             np.eye(4), np.zeros((4, 1)), lambda t, y: np.ones_like(t), 4.0, 8.0, N_ROWS
         )
-        message = self.refused(charges, ValueError, lambda: sum_total(rows, recipe))
+        message = self.refused(charges, ValueError, lambda: exact_sum(rows, recipe))
         assert message.startswith("the table must have the same 2000 rows whenever it is read")
 
 

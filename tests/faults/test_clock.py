@@ -8,7 +8,7 @@ import pytest
 
 from audit.cases import CASES, table_for
 from publicmoments.privacy import GDP, BudgetExceeded, Ledger
-from publicmoments.privacy.ledger import store as store_module
+from publicmoments.privacy.ledger import database
 
 pytest.importorskip("sqlalchemy")
 
@@ -17,7 +17,7 @@ pytest.importorskip("sqlalchemy")
 def ledger(tmp_path, monkeypatch):
     """A ledger whose clock goes back a year whenever it is looked at."""
     years = itertools.count(2030, -1)
-    monkeypatch.setattr(store_module, "utc_now", lambda: f"{next(years)}-01-01T00:00:00+00:00")
+    monkeypatch.setattr(database, "utc_now", lambda: f"{next(years)}-01-01T00:00:00+00:00")
     return Ledger(tmp_path / "ledger.db")
 
 

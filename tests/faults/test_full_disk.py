@@ -13,7 +13,8 @@ import signal
 import numpy as np
 import pytest
 
-from publicmoments import GDP, PublicMoments, Ridge, atomic, load_model, release_moments, save_model
+from publicmoments import GDP, PublicMoments, Ridge, load_model, release_moments, save_model
+from publicmoments.io import atomic
 from publicmoments.release import MomentRelease
 from tests.faults.limits import in_child, small_disk
 

@@ -13,7 +13,8 @@ import pytest
 from audit import commands, frames, interference, replay
 from audit.cases import CASES, table_for
 from audit.forms import CANARY, FORMS, LABEL_FORMS, SIGNAL
-from publicmoments import release
+from publicmoments import GDP
+from publicmoments.session import door
 
 PLACES = (11,)
 
@@ -90,15 +91,15 @@ class TestTheGateItself:
 
     def test_a_sum_that_moves_further_than_its_sensitivity(self, table, monkeypatch):
         first = self.fit(*table)
-        honest = release.sum_gram
+        honest = door.exact_sum
 
-        def shifted(rows, recipe):
-            exact = honest(rows, recipe)
+        def shifted(rows, recipe, **more):
+            exact = honest(rows, recipe, **more)
             if rows.features.values().max() > 1e200:
-                exact.exact_gram[0, 0] += 2 * recipe.l2_bound_squared
+                exact.flat[0] += 2 * recipe.l2_bound_squared
             return exact
 
-        monkeypatch.setattr(release, "sum_gram", shifted)
+        monkeypatch.setattr(door, "exact_sum", shifted)
         found = replay.differences(first, self.fit(*self.neighbour(table), first))
         assert any("moved by more than its sensitivity" in words for words in found)
 
@@ -108,7 +109,7 @@ class TestTheGateItself:
         for X, y in (table, self.neighbour(table)):
             alpha = 0.1 if np.abs(X).max() < 1e200 else 0.2
             told = lambda X=X, y=y, alpha=alpha: {  # noqa: E731
-                "private": case.make(privacy=release.GDP(1.0), alpha=alpha).fit(X, y).card_.private
+                "private": case.make(privacy=GDP(1.0), alpha=alpha).fit(X, y).card_.private
             }
             runs.append(replay.recorded(told, runs[0] if runs else None))
         found = replay.differences(*runs)
@@ -116,22 +117,22 @@ class TestTheGateItself:
 
     def test_a_charge_that_depends_on_rows(self, table, monkeypatch):
         first = self.fit(*table)
-        honest = release.release_gram
+        honest = door.release
 
-        def half(exact, recipe, cost, *rest):
-            return honest(exact, recipe, type(cost)(cost.mu / 2.0), *rest)
+        def half(query, exact, cost, *rest):
+            return honest(query, exact, GDP(cost.mu / 2.0), *rest)
 
-        monkeypatch.setattr(release, "release_gram", half)
+        monkeypatch.setattr(door, "release", half)
         assert "charges differ" in replay.differences(first, self.fit(*table, first))
 
     def test_a_word_that_depends_on_rows(self, table, monkeypatch):
         first = self.fit(*table)
-        honest = release.sum_gram
+        honest = door.exact_sum
 
-        def chatty(rows, recipe):
+        def chatty(rows, recipe, **more):
             print(rows.features.values().max())
-            return honest(rows, recipe)
+            return honest(rows, recipe, **more)
 
-        monkeypatch.setattr(release, "sum_gram", chatty)
+        monkeypatch.setattr(door, "exact_sum", chatty)
         found = replay.differences(first, self.fit(*table, first))
         assert any(words.startswith("standard output differ") for words in found)

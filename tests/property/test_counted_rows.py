@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from publicmoments.data.blocks import ROW_MULTIPLE
-from publicmoments.engines import sum_total
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import add_up
 from publicmoments.evidence.responses import response_edges
 from publicmoments.evidence.tails import signed_edges
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
-from publicmoments.privacy.laws import vector_noise_law
-from publicmoments.rows import CountRecipe
 from publicmoments.families.factors import ScaledResponse, Slope
-from tests.helpers import integer_rows
+from publicmoments.privacy.unit import ONE_ROW
+from publicmoments.rows.recipe import CountRecipe
+from tests.helpers import integer_rows, query_of
 
 BLOCK = ROW_MULTIPLE
 HOSTILE = st.one_of(
@@ -85,7 +85,7 @@ def summed(rows, recipe, make_rows, **options):
     """Exact sum over a table, as Python integers."""
     p = len(recipe.coef)
     private = make_rows(rows[:, :p], rows[:, p:], ignore_invalid=True)
-    return sum_total(private, recipe, **options).exact_total.astype(object)
+    return exact_sum(private, recipe, **options).astype(object)
 
 
 @given(st.data())
@@ -133,9 +133,9 @@ def test_replacing_a_row_moves_the_counts_within_the_sensitivity(make_rows, data
     other = rows.copy()
     other[data.draw(st.integers(0, n_rows - 1))] = table(data.draw, family, recipe, 1)[0]
     change = summed(rows, recipe, make_rows) - summed(other, recipe, make_rows)
-    assert (change * change).sum() <= 4 * recipe.l2_bound_squared
+    assert (change * change).sum() <= query_of(recipe).squared_change(ONE_ROW)
     mu = data.draw(st.floats(1e-3, 1e2))
-    law = vector_noise_law(recipe.l2_bound_squared, recipe.dimension, mu)
+    law = query_of(recipe).law(mu, ONE_ROW)
     cost = Fraction(int((change * change).sum())) / (2 * Fraction(law.noise_sd) ** 2)
     assert cost <= Fraction(mu) ** 2 / 2
 
@@ -156,7 +156,7 @@ def test_worst_neighbours_reach_the_sensitivity(make_rows, family, influence):
     ends[0, 2:] = 0.0 if family.slope_limit < math.inf else 0.01
     tables = (np.vstack([others, end]) for end in ends)
     first, second = (summed(rows, recipe, make_rows) for rows in tables)
-    moved, declared = int(((first - second) ** 2).sum()), 4 * recipe.l2_bound_squared
+    moved, declared = int(((first - second) ** 2).sum()), 2 * recipe.mark**2
     assert Fraction(99, 100) ** 2 * declared <= moved <= declared
 
 
@@ -197,7 +197,7 @@ def test_padding_is_not_counted_nor_blocks_twice(make_rows, family, n_rows):
     X[0], y[-1] = math.nan, math.inf
     private = make_rows(X, y, fit_intercept=True, ignore_invalid=True)
     sums = {
-        tuple(add_up(private, recipe, "total", block_rows=rows, threads=threads).tolist())
+        tuple(add_up(private, recipe, block_rows=rows, threads=threads).tolist())
         for rows in (None, BLOCK)
         for threads in (1, 3)
     }

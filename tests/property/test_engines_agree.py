@@ -18,20 +18,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from publicmoments.data import as_responses, as_table, by_name, device_table
-from publicmoments.engines import sum_gram, sum_total
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.evidence.responses import response_edges
 from publicmoments.evidence.tails import signed_edges
 from publicmoments.families import Gaussian
+from publicmoments.families.factors import Slope
 from publicmoments.privacy import GDP, ZCDP, Account, ApproxDP, compose, gdp_delta, gdp_epsilon
 from publicmoments.privacy.account import BudgetExceeded
-from publicmoments.rows import (
-    CoarseTotalRecipe,
-    CountRecipe,
-    GramRecipe,
-    PrivateRows,
-    TotalRecipe,
-)
-from publicmoments.families.factors import Slope
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import CoarseTotalRecipe, CountRecipe, GramRecipe, TotalRecipe
 
 D = 3
 NAMES = ["a", "b", "c"]
@@ -40,7 +35,6 @@ CELLS = st.one_of(
     st.floats(-10.0, 10.0),
 )
 WHOLE = st.integers(-90, 90)
-SUMS = {"gram": sum_gram, "total": sum_total}
 
 
 def residual(predictor, responses):
@@ -48,28 +42,26 @@ def residual(predictor, responses):
     return responses - predictor
 
 
-def recipes(n_rows: int, make_recipe) -> list:
+def recipes(n_rows: int) -> list:
     """One recipe of each kind, none of them trivial."""
     rng = np.random.default_rng(1)
     whitener, coef = rng.normal(size=(D, D)), rng.normal(size=(D, 1))
     scaled = (whitener, coef, residual, 2.0, 3.0, n_rows)
     whole = (whitener, coef, Slope(Gaussian()), math.inf, 3.0, n_rows)
     return [
-        ("gram", make_recipe(D, whitener=whitener, coef=coef, n_rows=n_rows)),
-        ("gram", GramRecipe(*scaled)),
-        ("total", TotalRecipe(*scaled)),
-        ("total", CoarseTotalRecipe(*scaled)),
+        GramRecipe(*scaled),
+        TotalRecipe(*scaled),
+        CoarseTotalRecipe(*scaled),
         # As fits write them: gradients of whole rows, and counts of influences and of responses.
-        ("total", CoarseTotalRecipe(*whole, whole_predictor=True)),
-        ("total", CountRecipe(*whole, edges=response_edges(Gaussian()))),
-        ("total", CountRecipe(*whole, True, edges=signed_edges(1.0, 2), influence=True)),
+        CoarseTotalRecipe(*whole, whole_predictor=True),
+        CountRecipe(*whole, edges=response_edges(Gaussian())),
+        CountRecipe(*whole, True, edges=signed_edges(1.0, 2), influence=True),
     ]
 
 
-def exact(kind: str, rows: PrivateRows, recipe) -> list:
+def exact(rows: PrivateRows, recipe) -> list:
     """The sum as Python integers."""
-    total = SUMS[kind](rows, recipe)
-    return (total.exact_gram if kind == "gram" else total.exact_total).tolist()
+    return exact_sum(rows, recipe).tolist()
 
 
 def rows_of(X, y) -> PrivateRows:
@@ -83,17 +75,17 @@ def table(draw, cells, dtype=float) -> np.ndarray:
     return draw(arrays(dtype, st.tuples(st.integers(2, 40), st.just(D + 1)), elements=cells))
 
 
-def sums(make_recipe, X, y) -> list:
+def sums(X, y) -> list:
     """The sums of a table under every recipe."""
     rows = rows_of(X, y)
-    return [exact(kind, rows, recipe) for kind, recipe in recipes(rows.n_rows, make_recipe)]
+    return [exact(rows, recipe) for recipe in recipes(rows.n_rows)]
 
 
-def sums_of_forms(make_recipe, rows: np.ndarray, forms: dict) -> tuple[dict, dict]:
+def sums_of_forms(rows: np.ndarray, forms: dict) -> tuple[dict, dict]:
     """The sums of every form of a table, and what they must be: those of the plain table."""
     plain = np.ascontiguousarray(rows[:, :D], dtype=float), rows[:, D].astype(float)
-    wanted = sums(make_recipe, *plain)
-    found = {name: sums(make_recipe, X, y) for name, (X, y) in forms.items()}
+    wanted = sums(*plain)
+    found = {name: sums(X, y) for name, (X, y) in forms.items()}
     return found, dict.fromkeys(forms, wanted)
 
 
@@ -111,7 +103,7 @@ def reversed_view(X: np.ndarray) -> np.ndarray:
 
 @given(st.data())
 @settings(max_examples=25)
-def test_layouts(make_recipe, data):
+def test_layouts(data):
     rows = table(data.draw, CELLS)
     X, y = rows[:, :D], rows[:, D]
     forms = {
@@ -121,23 +113,23 @@ def test_layouts(make_recipe, data):
         "big-endian": (X.astype(">f8"), y.astype(">f8")),
         "list": (X.tolist(), y.tolist()),
     }
-    found, wanted = sums_of_forms(make_recipe, rows, forms)
+    found, wanted = sums_of_forms(rows, forms)
     assert found == wanted
 
 
 @given(st.data())
 @settings(max_examples=20)
-def test_dtypes(make_recipe, data):
+def test_dtypes(data):
     rows = table(data.draw, WHOLE, np.int64)
     dtypes = ["int8", "int16", "int32", "int64", "float16", "float32", "float64", "longdouble"]
     forms = {name: (rows[:, :D].astype(name), rows[:, D].astype(name)) for name in dtypes}
-    found, wanted = sums_of_forms(make_recipe, rows, forms)
+    found, wanted = sums_of_forms(rows, forms)
     assert found == wanted
 
 
 @given(st.data())
 @settings(max_examples=20)
-def test_frames(make_recipe, data):
+def test_frames(data):
     rows = table(data.draw, CELLS)
     X, y = rows[:, :D], rows[:, D]
     cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=5)))
@@ -151,13 +143,13 @@ def test_frames(make_recipe, data):
         "polars": (pl.DataFrame(X, schema=NAMES), pl.Series(y)),
         "arrow": (pa.table(chunked), y),
     }
-    found, wanted = sums_of_forms(make_recipe, rows, forms)
+    found, wanted = sums_of_forms(rows, forms)
     assert found == wanted
 
 
 @given(st.data())
 @settings(max_examples=12)
-def test_pieces_of_arrow_streams(make_recipe, data):
+def test_pieces_of_arrow_streams(data):
     rows = table(data.draw, CELLS)
     whole = pa.table({name: rows[:, j] for j, name in enumerate([*NAMES, "y"])})
     cuts = [0, *sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=5))), len(rows)]
@@ -168,38 +160,38 @@ def test_pieces_of_arrow_streams(make_recipe, data):
         return pa.RecordBatchReader.from_batches(whole.schema, batches)
 
     plain = rows_of(rows[:, :D], rows[:, D])
-    for kind, recipe in recipes(len(rows), make_recipe):
-        assert exact(kind, rows_of(stream(), "y"), recipe) == exact(kind, plain, recipe)
+    for recipe in recipes(len(rows)):
+        assert exact(rows_of(stream(), "y"), recipe) == exact(plain, recipe)
 
 
 @given(st.data())
 @settings(max_examples=12)
-def test_dask_arrays_of_random_chunks(make_recipe, data):
+def test_dask_arrays_of_random_chunks(data):
     rows = table(data.draw, CELLS)
     sizes = st.integers(1, len(rows))
     X = da.from_array(np.ascontiguousarray(rows[:, :D]), chunks=(data.draw(sizes), 2))
     y = da.from_array(np.ascontiguousarray(rows[:, D]), chunks=data.draw(sizes))
     with dask.config.set(scheduler="synchronous"):
-        found, wanted = sums_of_forms(make_recipe, rows, {"dask": (X, y)})
+        found, wanted = sums_of_forms(rows, {"dask": (X, y)})
     assert found == wanted
 
 
 @given(st.data())
 @settings(max_examples=20)
-def test_other_array_libraries_differ_in_last_bits_only(make_recipe, data):
+def test_other_array_libraries_differ_in_last_bits_only(data):
     rows = table(data.draw, st.floats(-10.0, 10.0))
     features = device_table(strict.asarray(np.ascontiguousarray(rows[:, :D])), "X")
     responses = device_table(strict.asarray(np.ascontiguousarray(rows[:, D])), "y")
     there, here = PrivateRows(features, responses, False, True), rows_of(rows[:, :D], rows[:, D])
-    for kind, recipe in recipes(len(rows), make_recipe):
-        found, wanted = (np.array(exact(kind, one, recipe), dtype=float) for one in (there, here))
+    for recipe in recipes(len(rows)):
+        found, wanted = (np.array(exact(one, recipe), dtype=float) for one in (there, here))
         if isinstance(recipe, CountRecipe):
             # Whose last bit lies at an edge is in either cell.
             moved = np.abs(found - wanted).sum() / recipe.mark
             assert moved <= 2 * at_edges(rows, recipe)
             continue
         # An integer may move by one where a last bit decides: as much as an entry times that.
-        unit = math.sqrt(recipe.l2_bound_squared) if kind == "gram" else 1.0
+        unit = math.sqrt(recipe.l2_bound_squared) if recipe.products else 1.0
         assert np.abs(found - wanted).max() <= 3.0 * len(rows) * unit
 
 

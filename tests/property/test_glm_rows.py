@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from publicmoments.engines import sum_total
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.families import Bernoulli, Gamma, Gaussian, Multinomial, Poisson
-from publicmoments.rows import CoarseTotalRecipe, TotalRecipe
 from publicmoments.families.factors import Slope
+from publicmoments.rows.recipe import CoarseTotalRecipe, TotalRecipe
 from tests.helpers import integer_rows
 
 N, P = 6, 2
@@ -44,7 +44,7 @@ def responses(draw, family):
 
 
 @st.composite
-def cases(draw, make_scaled, kind):
+def cases(draw, make_recipe, kind):
     """A recipe as fits write them, and rows, responses and offsets full of hostile numbers."""
     family = draw(st.sampled_from(FAMILIES))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -54,7 +54,7 @@ def cases(draw, make_scaled, kind):
     offset = k == 1 and draw(st.booleans())
     if offset:
         y = np.hstack([y, draw(arrays(float, (N, 1), elements=HOSTILE))])
-    recipe = make_scaled(
+    recipe = make_recipe(
         kind,
         P,
         k,
@@ -72,8 +72,8 @@ def cases(draw, make_scaled, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 @settings(max_examples=150)
-def test_rows_are_within_the_bound(make_scaled, kind, data):
-    family, recipe, X, y = data.draw(cases(make_scaled, kind))
+def test_rows_are_within_the_bound(make_recipe, kind, data):
+    family, recipe, X, y = data.draw(cases(make_recipe, kind))
     rows = integer_rows(recipe, X, y)
     squared = [sum(int(entry) ** 2 for entry in row) for row in rows]
     assert max(squared) <= recipe.l2_bound_squared
@@ -88,24 +88,24 @@ def test_rows_are_within_the_bound(make_scaled, kind, data):
 @given(data=st.data())
 @settings(max_examples=100)
 def test_replacing_a_row_moves_a_gradient_within_its_sensitivity(
-    make_scaled, make_rows, kind, data
+    make_recipe, make_rows, kind, data
 ):
-    _, recipe, X, y = data.draw(cases(make_scaled, kind))
+    _, recipe, X, y = data.draw(cases(make_recipe, kind))
     totals = []
     for other in (0, data.draw(st.integers(1, N - 1))):
         table, values = X.copy(), y.copy()
         table[0], values[0] = X[other], y[other]
         private = make_rows(table, values, ignore_invalid=True)
-        totals.append(sum_total(private, recipe, threads=1).exact_total.astype(object))
+        totals.append(exact_sum(private, recipe, threads=1).astype(object))
     change = sum(int(entry) ** 2 for entry in totals[1] - totals[0])
     assert change <= 4 * recipe.l2_bound_squared
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
-def test_worst_neighbours_move_a_gradient_as_far_as_declared(make_scaled, make_rows, family, kind):
+def test_worst_neighbours_move_a_gradient_as_far_as_declared(make_recipe, make_rows, family, kind):
     k, limited = family.n_predictors, family.slope_limit < math.inf
-    recipe = make_scaled(
+    recipe = make_recipe(
         kind,
         P,
         k,
@@ -127,7 +127,7 @@ def test_worst_neighbours_move_a_gradient_as_far_as_declared(make_scaled, make_r
     for x in ends @ np.linalg.inv(recipe.whitener):
         rows = np.vstack([np.full((2, P), 0.25), x])
         private = make_rows(rows, np.array([0.0, 0.0, response]), ignore_invalid=True)
-        totals.append(sum_total(private, recipe).exact_total.astype(object))
+        totals.append(exact_sum(private, recipe).astype(object))
     change = sum(int(entry) ** 2 for entry in totals[1] - totals[0])
     declared = 4 * recipe.l2_bound_squared
     assert Fraction(99, 100) ** 2 * declared <= change <= declared
@@ -135,10 +135,10 @@ def test_worst_neighbours_move_a_gradient_as_far_as_declared(make_scaled, make_r
 
 @pytest.mark.parametrize("family", FAMILIES[:4], ids=repr)
 @pytest.mark.parametrize("radius", [RADIUS, math.inf])
-def test_the_slope_is_that_of_the_whole_row(make_scaled, family, radius):
+def test_the_slope_is_that_of_the_whole_row(make_recipe, family, radius):
     # The predictor of a row that is cut is that of the whole row: the same slope, on less of it.
     coef = np.array([[0.3], [-0.2]])
-    recipe = make_scaled(
+    recipe = make_recipe(
         TotalRecipe,
         P,
         1,

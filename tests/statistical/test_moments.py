@@ -7,21 +7,12 @@ import pytest
 
 from publicmoments import GDP, PublicMoments
 from publicmoments.release import combine, release_moments
-from publicmoments.release import release as release_module
+from tests.helpers import noise_off
 
 D = 5
 RNG = np.random.default_rng(2)
 MIXING, MEAN = RNG.normal(size=(D - 1, D - 1)), RNG.normal(3.0, 1.0, size=D - 1)
 COEF, INTERCEPT, RESIDUAL_SD = RNG.normal(size=D - 1), 2.0, 0.5
-
-
-class Silence:
-    """Noise of size zero."""
-
-    private = False
-
-    def draw(self, count, noise_sd):
-        return np.zeros(count, dtype=np.int64)
 
 
 def draw(n, rng):
@@ -47,7 +38,7 @@ def test_intervals_cover(n, mu, anchor):
     assert 0.75 < np.sqrt(np.mean(np.square(scores))) < 1.2
 
 
-def test_ten_sites_are_as_good_as_their_noise_allows(monkeypatch):
+def test_ten_sites_are_as_good_as_their_noise_allows():
     entries, together, single = [], [], []
     for seed in range(8):
         rng = np.random.default_rng([seed, 6])
@@ -60,8 +51,7 @@ def test_ten_sites_are_as_good_as_their_noise_allows(monkeypatch):
             release_moments(site, random_state=100 * seed + k, **options)
             for k, site in enumerate(sites)
         ]
-        with monkeypatch.context() as patched:
-            patched.setattr(release_module, "noise_source", lambda random_state: Silence())
+        with noise_off():
             exact = combine([release_moments(site, **options) for site in sites])
         whole, upper = combine(noisy), np.triu_indices(D + 1, 1)
         error = (whole.noisy_gram - exact.noisy_gram)[upper] / whole.offdiagonal_sd

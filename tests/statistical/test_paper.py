@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
+from audit.door import watched
 from publicmoments import GDP, PublicMoments
 from publicmoments.datasets import LinearPopulation, LogisticPopulation
 from publicmoments.families import Poisson
@@ -20,7 +21,6 @@ from publicmoments.paper import (
     PMTRidge,
     PMTSecondMoment,
     pmt,
-    spending,
 )
 
 # Two-sided level of every test here; failing by chance is out of the question.
@@ -69,20 +69,13 @@ def matrix_errors():
     rng, d, n = np.random.default_rng(12), 6, 8
     X = rng.normal(size=(n, d))
     public = PublicMoments.from_matrix(np.eye(d), n=10**6, response_scale=1.0)
-    released, real = [], spending.measure_gram
-
-    def kept(*arguments):
-        released.append(real(*arguments))
-        return released[-1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spending, "measure_gram", kept)
+    with watched() as passages:
         for _ in range(120):
             PMTRidge(1.0, eta=0.1, privacy=GDP(2.0), public=public).fit(X, X[:, 0])
     # 2 d (1 + log(2n/eta)) / (mu n), the published mu being 2 / sqrt(2).
     noise_sd = 2 * d * (1 + np.log(2 * n / 0.1)) / (np.sqrt(2.0) * n)
     upper = np.triu_indices(d)
-    noisy = np.stack([one.noisy_gram for one in released])
+    noisy = np.stack([one.noisy for one in passages if one.kind == "gram"])
     return (noisy - X.T @ X / n)[:, upper[0], upper[1]] / noise_sd
 
 

@@ -1,14 +1,16 @@
 """Through the door: released entries have the claimed noise, and not one that is 20 % off."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from publicmoments.engines import sum_gram, sum_total
+from publicmoments.engines.dispatch import exact_sum
 from publicmoments.privacy import GDP, Account
 from publicmoments.privacy.noise import SeededNoise, SystemNoise
-from publicmoments.rows import TotalRecipe
-from publicmoments.session import measure_gram, measure_total
+from publicmoments.rows.recipe import GramRecipe, TotalRecipe
+from tests.helpers import released
 
 RELEASES = 300
 # Two-sided level of every test here; failing by chance is out of the question.
@@ -27,15 +29,14 @@ def errors(request, make_recipe, make_rows):
     """Errors of many releases of one tiny table, on and off the diagonal, and the claims."""
     rng = np.random.default_rng(12)
     rows = make_rows(rng.normal(size=(6, 8)), rng.normal(size=6), fit_intercept=True)
-    recipe = make_recipe(9, coef=rng.normal(size=(9, 1)), fit_intercept=True, n_rows=6)
-    truth = sum_gram(rows, recipe).exact_gram * recipe.grid_unit**2 / 6
-    released = [
-        measure_gram(rows, recipe, GDP(0.7), Account(GDP(1.0)), request.param)
-        for _ in range(RELEASES)
+    recipe = make_recipe(GramRecipe, 9, radius=math.inf, l2_bound=5.0, n_rows=6)
+    truth = exact_sum(rows, recipe) * recipe.grid_unit**2 / 6
+    answers = [
+        released(recipe, rows, GDP(0.7), Account(GDP(1.0)), request.param) for _ in range(RELEASES)
     ]
-    noise = np.stack([one.noisy_gram for one in released]) - truth
-    above = np.triu_indices(10, k=1)
-    claims = released[0].diagonal_sd, released[0].offdiagonal_sd
+    noise = np.stack([one.values for one in answers]) - truth
+    above = np.triu_indices(9, k=1)
+    claims = answers[0].noise_sd, answers[0].offdiagonal_sd
     return np.diagonal(noise, axis1=1, axis2=2).ravel(), noise[:, above[0], above[1]], claims
 
 
@@ -66,11 +67,11 @@ def test_noise_has_mean_zero(errors):
 
 
 @pytest.fixture(scope="module", params=[SystemNoise(), SeededNoise(78)], ids=repr)
-def total_errors(request, make_scaled, make_rows):
+def total_errors(request, make_recipe, make_rows):
     """Errors of many released totals of one tiny table, and the claimed sd."""
     rng = np.random.default_rng(13)
     rows = make_rows(rng.normal(size=(6, 5)), rng.normal(size=(6, 2)))
-    recipe = make_scaled(
+    recipe = make_recipe(
         TotalRecipe,
         5,
         2,
@@ -80,12 +81,11 @@ def total_errors(request, make_scaled, make_rows):
         l2_bound=3.0,
         n_rows=6,
     )
-    truth = sum_total(rows, recipe).exact_total * recipe.grid_unit / 6
-    released = [
-        measure_total(rows, recipe, GDP(0.7), Account(GDP(1.0)), request.param)
-        for _ in range(RELEASES)
+    truth = exact_sum(rows, recipe) * recipe.grid_unit / 6
+    answers = [
+        released(recipe, rows, GDP(0.7), Account(GDP(1.0)), request.param) for _ in range(RELEASES)
     ]
-    return np.stack([one.noisy_mean for one in released]) - truth, released[0].noise_sd
+    return np.stack([one.values for one in answers]) - truth, answers[0].noise_sd
 
 
 def test_claimed_noise_of_totals_is_accepted(total_errors):

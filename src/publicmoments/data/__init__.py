@@ -1,19 +1,18 @@
 """Reading a user's table or vector, wherever it is, one block or piece of rows at a time."""
 
 from publicmoments.data.asking import located
-from publicmoments.data.device_arrays import device_array, device_table, on_device, to_host
-from publicmoments.data.frame import Columns, Frame, Work
+from publicmoments.data.frame import Columns, Frame
 from publicmoments.data.labels import as_labels
-from publicmoments.data.names import by_name, listing, match_columns, refuse_duplicates
-from publicmoments.data.opening import open_arrays, open_frame, pick
+from publicmoments.data.memory import device_array, device_table, on_device, to_host
+from publicmoments.data.names import listing, refuse_duplicates
+from publicmoments.data.opening import by_name, open_frame
 from publicmoments.data.reading import as_responses, as_table
-from publicmoments.data.table import Table, beside, filled, no_columns, within
+from publicmoments.data.table import Table, beside, filled, match_columns, no_columns, within
 
 __all__ = [
     "Columns",
     "Frame",
     "Table",
-    "Work",
     "as_labels",
     "as_responses",
     "as_table",
@@ -27,9 +26,7 @@ __all__ = [
     "match_columns",
     "no_columns",
     "on_device",
-    "open_arrays",
     "open_frame",
-    "pick",
     "refuse_duplicates",
     "to_host",
     "within",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from publicmoments.data.asking import asked, asked_each, needed
 from publicmoments.data.csv_file import open_csv
 from publicmoments.data.frame import Frame, Work
-from publicmoments.data.kinds import ColumnType, arrow_type, polars_type
+from publicmoments.data.names import ColumnType, arrow_type, polars_type
 from publicmoments.data.pieces import Spool, add_pieces, piece_rows
 
 READ_BYTES = 2**16
@@ -55,8 +56,8 @@ def open_lazy(data: Any) -> Frame:
     """Open a polars LazyFrame."""
     needed("pyarrow", "arrow")
     schema = asked(data.collect_schema, ["*"])
-    types = [(name, polars_type(name, dtype)) for name, dtype in schema.items()]
-    return StreamFrame(tuple(types), lambda names: _lazy_batches(data, names))
+    types = tuple((name, polars_type(name, dtype)) for name, dtype in schema.items())
+    return StreamFrame(types, lambda names: _lazy_batches(data, names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,29 +84,28 @@ class DatasetFrame:
     @cached_property
     def n_rows(self) -> int:
         """Number of rows, of which Parquet files keep a record."""
-        files = _parquet_files(self.dataset)
-        if files is None:
-            return int(asked(self.dataset.count_rows, self.names))
-        groups = (group for file in files for group in file.row_groups)
-        return int(asked(lambda: sum(group.num_rows for group in groups), self.names))
+        return int(asked(self._counted, self.names))
 
     def map_add(self, work: Work) -> NDArray[np.int64]:
         """Read the dataset once; see `Frame.map_add`."""
         return add_pieces(_released(asked_each(self._batches, self.names)), work, self.n_rows)
 
+    def _counted(self) -> int:
+        """Rows, counted from what files say of themselves if they do."""
+        files = _parquet_files(self.dataset)
+        if files is None:
+            return int(self.dataset.count_rows())
+        return sum(group.num_rows for file in files for group in file.row_groups)
+
     def _batches(self) -> Iterator[Any]:
         """Record batches of the wanted columns, by a road that does not hold whole row groups."""
         files = _parquet_files(self.dataset)
-        if files is not None:
-            for file in files:
-                yield from _file_batches(file, self.dataset.schema, self.names)
-            return
-        yield from self.dataset.scanner(
-            columns=list(self.names),
-            batch_size=piece_rows(len(self.names)),
-            batch_readahead=1,
-            fragment_readahead=1,
-        ).to_batches()
+        if files is None:
+            size, few = piece_rows(len(self.names)), {"batch_readahead": 1, "fragment_readahead": 1}
+            scanner = self.dataset.scanner(columns=list(self.names), batch_size=size, **few)
+            yield from scanner.to_batches()
+        for file in files or ():
+            yield from _file_batches(file, self.dataset.schema, self.names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +156,13 @@ def _arrow_types(schema: Any) -> tuple[tuple[str, ColumnType], ...]:
     return tuple((column.name, arrow_type(column.name, column.type)) for column in schema)
 
 
-def _relation_batches(relation: Any, names: Sequence[str]) -> Iterable[Any]:
+def _relation_batches(relation: Any, names: Sequence[str]) -> Iterator[Any]:
     """Record batches of a DuckDB relation."""
     quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
     chosen = relation.project(quoted)
     # The older name of the same thing, in versions that do not have the newer one.
     read = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
-    batches: Iterable[Any] = read(piece_rows(len(names)))
-    return batches
+    yield from read(piece_rows(len(names)))
 
 
 def _lazy_batches(lazy: Any, names: Sequence[str]) -> Iterator[Any]:
@@ -183,14 +182,11 @@ def _lazy_batches(lazy: Any, names: Sequence[str]) -> Iterator[Any]:
 def _parquet_files(dataset: Any) -> list[Any] | None:
     """Files of a Parquet dataset; None for other datasets and for those with a filter."""
     ds = needed("pyarrow.dataset", "arrow")
-    if not isinstance(dataset, ds.FileSystemDataset):
-        return None
-    if not isinstance(dataset.format, ds.ParquetFileFormat):
-        return None
-    try:
-        return list(dataset.get_fragments())
-    except ValueError:
-        return None
+    in_files = isinstance(dataset, ds.FileSystemDataset)
+    if in_files and isinstance(dataset.format, ds.ParquetFileFormat):
+        with suppress(ValueError):
+            return list(dataset.get_fragments())
+    return None
 
 
 def _file_batches(fragment: Any, schema: Any, names: tuple[str, ...]) -> Iterator[Any]:
@@ -205,13 +201,12 @@ def _file_batches(fragment: Any, schema: Any, names: tuple[str, ...]) -> Iterato
     with fragment.filesystem.open_input_file(fragment.path) as file:
         reader = pq.ParquetFile(file, buffer_size=READ_BYTES, pre_buffer=False)
         held = set(reader.schema_arrow.names) - set(folders)
-        batches = reader.iter_batches(
-            piece_rows(len(names)),
-            row_groups=[group.id for group in fragment.row_groups],
-            columns=[name for name in names if name in held],
-            use_threads=False,
+        groups, columns = (
+            [group.id for group in fragment.row_groups],
+            [n for n in names if n in held],
         )
-        for batch in batches:
+        rows = piece_rows(len(names))
+        for batch in reader.iter_batches(rows, groups, columns, use_threads=False):
             yield _completed(batch, schema, names, folders)
 
 

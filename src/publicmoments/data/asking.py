@@ -1,4 +1,4 @@
-"""Optional libraries, imported when they are needed."""
+"""Optional libraries: imported when they are needed, and asked without repeating their words."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.checks import raised_here
-
-if TYPE_CHECKING:
-    from publicmoments.data.frame import Frame
+from publicmoments.data.frame import Frame
+from publicmoments.data.names import listing
 
 
 def needed(module: str, extra: str) -> ModuleType:
@@ -91,7 +90,9 @@ def asked(ask: Callable[[], Answer], names: Sequence[str]) -> Answer:
     except Exception as error:
         if raised_here(error):
             raise
-        failure = _failure(error, names)
+        failure: Exception = _unreadable(names)
+        if isinstance(error, OSError) and error.errno is not None:
+            failure = OSError(error.errno, error.strerror, error.filename)
     raise failure
 
 
@@ -127,18 +128,11 @@ def _nothing(piece: Any) -> NDArray[np.int64]:
     return np.zeros(1, dtype=np.int64)
 
 
-def _failure(error: Exception, names: Sequence[str]) -> Exception:
-    """What is told of an error of another library."""
-    if isinstance(error, OSError) and error.errno is not None:
-        return OSError(error.errno, error.strerror, error.filename)
-    return _unreadable(names)
-
-
 def _unreadable(names: Sequence[str]) -> SourceFailure:
     """Always the same words for the same columns."""
-    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     return SourceFailure(
-        f"the source of column(s) {shown} could not be read: a cell does not fit the type of its "
-        "column, or the source is damaged or has failed. Its own words are not repeated, for they "
-        "may quote private cells; ask it for these columns without publicmoments to see them"
+        f"the source of column(s) {listing(names)} could not be read: a cell does not fit the type "
+        "of its column, or the source is damaged or has failed. Its own words are not repeated, "
+        "for they may quote private cells; ask it for these columns without publicmoments to see "
+        "them"
     )

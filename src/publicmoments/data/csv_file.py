@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from publicmoments.data.asking import SourceFailure, asked_each, needed
 from publicmoments.data.frame import Work
-from publicmoments.data.kinds import ColumnType
+from publicmoments.data.names import ColumnType
 from publicmoments.data.pieces import Spool, add_pieces, piece_rows
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": ","}
@@ -118,33 +118,25 @@ class CsvFrame:
             ragged.append(line.actual_columns)
             return "error"
 
+        reading = arrow_csv.ReadOptions(block_size=block_bytes)
+        parsing = arrow_csv.ParseOptions(
+            delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse
+        )
+        converting = arrow_csv.ConvertOptions(
+            # Bytes that are no text are no number and no label either.
+            check_utf8=False,
+            column_types=dict.fromkeys(self.names, pa.string()),
+            include_columns=list(self.names),
+            strings_can_be_null=True,
+        )
+
         def opened() -> Any:
-            return iter(
-                arrow_csv.open_csv(
-                    self.path,
-                    read_options=arrow_csv.ReadOptions(block_size=block_bytes),
-                    parse_options=arrow_csv.ParseOptions(
-                        delimiter=self.delimiter,
-                        newlines_in_values=True,
-                        invalid_row_handler=refuse,
-                    ),
-                    convert_options=arrow_csv.ConvertOptions(
-                        # Bytes that are no text are no number and no label either.
-                        check_utf8=False,
-                        column_types=dict.fromkeys(self.names, pa.string()),
-                        include_columns=list(self.names),
-                        strings_can_be_null=True,
-                    ),
-                )
-            )
+            return iter(arrow_csv.open_csv(self.path, reading, parsing, converting))
 
         for batch in asked_each(opened, self.names):
-            columns = [self._converted(name, batch.column(name)) for name in self.names]
+            cells = zip(self.names, batch.columns, strict=True)
+            columns = [text if name in self.words else _numbers(text) for name, text in cells]
             yield pa.RecordBatch.from_arrays(columns, names=list(self.names))
-
-    def _converted(self, name: str, cells: Any) -> Any:
-        """A column as it was asked for."""
-        return cells if name in self.words else _numbers(cells)
 
     @cached_property
     def _spool(self) -> Spool:
@@ -171,8 +163,7 @@ def _numbers(cells: Any) -> Any:
     trimmed = pc.ascii_trim_whitespace(cells)
     true = pc.is_in(trimmed, value_set=pa.array(["true", "True", "TRUE"]))
     false = pc.is_in(trimmed, value_set=pa.array(["false", "False", "FALSE"]))
-    digits = pc.if_else(true, "1", pc.if_else(false, "0", trimmed))
-    return _cast(digits)
+    return _cast(pc.if_else(true, "1", pc.if_else(false, "0", trimmed)))
 
 
 def _cast(cells: Any) -> Any:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from publicmoments.data.asking import asked, needed
 from publicmoments.data.frame import Result, Work, added, guarded, settled
-from publicmoments.data.kinds import ColumnType, pandas_type
+from publicmoments.data.names import ColumnType, pandas_type
 
 FAN_IN = 16
 """Sums that are added by one task."""
@@ -92,12 +92,12 @@ class DaskArrays:
 
     def types(self, names: Sequence[str]) -> tuple[ColumnType, ...]:
         """Types of all columns of some arrays."""
-        types = []
-        for name in names:
-            array = self.arrays[name]
-            width = 1 if array.ndim == 1 else int(array.shape[1])
-            types += [pandas_type(f"column {index}", array.dtype) for index in range(width)]
-        return tuple(types)
+        arrays = [self.arrays[name] for name in names]
+        return tuple(
+            pandas_type(f"column {index}", array.dtype)
+            for array in arrays
+            for index in range(1 if array.ndim == 1 else int(array.shape[1]))
+        )
 
     def only(self, names: Sequence[str]) -> DaskArrays:
         """Return the same rows with those arrays alone."""
@@ -117,16 +117,9 @@ class DaskArrays:
         for place, array in enumerate(self.arrays.values(), 1):
             # Rows are common to all arrays; columns are each array's own, and the sum drops them.
             operands += [array, (0, place)[: array.ndim]]
-        sums = da.blockwise(
-            _block_sum,
-            (0,),
-            *operands,
-            work=_shared(work),
-            names=self.names,
-            concatenate=True,
-            dtype=object,
-            meta=np.empty(0, dtype=object),
-        )
+        given = {"work": _shared(work), "names": self.names, "concatenate": True}
+        result = {"dtype": object, "meta": np.empty(0, dtype=object)}
+        sums = da.blockwise(_block_sum, (0,), *operands, **given, **result)
         return _total(sums.to_delayed(), self.names)
 
 
@@ -164,14 +157,13 @@ def _block_sum(*blocks: Any, work: Work, names: tuple[str, ...]) -> Result:
 
 def _shared(work: Work) -> Any:
     """Put work into the graph once, for all tasks."""
-    dask = needed("dask", "dask")
-    return dask.delayed(work, name=f"publicmoments-work-{uuid4().hex}", traverse=False)
+    name = f"publicmoments-work-{uuid4().hex}"
+    return needed("dask", "dask").delayed(work, name=name, traverse=False)
 
 
 def _total(sums: Any, names: Sequence[str]) -> NDArray[np.int64]:
     """Add sums in a tree, and bring the last one home."""
-    dask = needed("dask", "dask")
-    add = dask.delayed(added, pure=False, traverse=True)
+    add = needed("dask", "dask").delayed(added, pure=False, traverse=True)
     level = list(np.ravel(sums))
     while len(level) > 1:
         level = [add(level[start : start + FAN_IN]) for start in range(0, len(level), FAN_IN)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.checks import raised_here
-from publicmoments.data.kinds import ColumnType
+from publicmoments.data.names import ColumnType, library
 
 Work: TypeAlias = Callable[[Any], NDArray[np.int64]]
 
@@ -64,7 +64,7 @@ class Columns:
     Parameters
     ----------
     key : str or tuple of str
-        What `publicmoments.data.pick` takes from a piece: one vector or array, or a table.
+        What `pick` takes from a piece: one vector or array, or a table.
     types : tuple of ColumnType
         One for each column.
     names : tuple of str or None
@@ -84,6 +84,15 @@ class Columns:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the frame behind: only its pieces are where the work is done."""
         return self.__dict__ | {"frame": None}
+
+
+def pick(piece: Any, key: str | tuple[str, ...]) -> Any:
+    """Take columns from a piece of a frame: a vector or array by its name, a table by several."""
+    if isinstance(piece, Mapping):
+        return piece[key]
+    if library(piece) == "pyarrow":
+        return piece.select([key] if isinstance(key, str) else list(key))
+    return piece[key if isinstance(key, str) else list(key)]
 
 
 @dataclass(frozen=True)

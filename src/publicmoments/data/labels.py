@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.arrays import Array
-from publicmoments.data.cells import NO_CLASS, object_codes
-from publicmoments.data.device_arrays import on_device, to_host
 from publicmoments.data.frame import Columns
-from publicmoments.data.names import require_cells
-from publicmoments.data.opening import library
-from publicmoments.data.reading import elsewhere, refuse_unreadable
+from publicmoments.data.memory import (
+    NO_CLASS,
+    is_frame,
+    object_codes,
+    on_device,
+    plain_arrow,
+    to_host,
+)
+from publicmoments.data.names import library, require_cells
+from publicmoments.data.reading import elsewhere, refuse_unreadable, require_given
 from publicmoments.data.table import Table
 
 EXACT_INTEGERS = 2**53
@@ -65,11 +72,7 @@ def as_labels(y: Any, classes: Sequence[Any], what: str = "y") -> Table:
 
 def _as_labels(y: Any, classes: tuple[Any, ...], what: str, part: bool = False) -> Table:
     """Read labels; those of a part of a frame may be of another type than those of others."""
-    if y is None:
-        raise ValueError(
-            f"the fit requires y to be passed, but the target {what} is None; "
-            "pass one label per row"
-        )
+    require_given(y, what, "label")
     if isinstance(y, Columns):
         return elsewhere(y, partial(_as_labels, classes=classes, what=what, part=True), what)
     refuse_unreadable(y, what)
@@ -79,25 +82,22 @@ def _as_labels(y: Any, classes: tuple[Any, ...], what: str, part: bool = False) 
     name = getattr(y, "name", None)
     labels = _Labels(classes, what, part)
     labels.codes(column[:0])
-    return Table(
-        n_rows=n_rows,
-        n_columns=1,
-        columns=(name,) if isinstance(name, str) and name != "" else None,
-        source=column,
-        reader=labels,
-        one_dimensional=one_dimensional,
-    )
+    columns = (name,) if isinstance(name, str) and name != "" else None
+    return Table(n_rows, 1, columns, column, labels, one_dimensional)
 
 
 def _column(y: Any, what: str) -> tuple[Any, bool]:
     """Labels as one column of whatever holds them, and whether they came as a vector."""
     if library(y) in ("pandas", "polars", "pyarrow"):
-        table = hasattr(y, "columns")
+        table = is_frame(y)
         if table and y.shape[1] != 1:
             raise ValueError(f"{what} must be a vector of labels (n,), got shape {y.shape}")
-        if library(y) == "pyarrow":
-            return (y.column(0) if table else y), True
-        return (y[y.columns[0]] if table else y), not table
+        if library(y) != "pyarrow":
+            return nw.from_native(y[y.columns[0]] if table else y, series_only=True), not table
+        column = y.column(0) if table else y
+        chunks = column.chunks if hasattr(column, "chunks") else [column]
+        column = import_module("pyarrow").chunked_array(chunks, column.type)
+        return nw.from_native(column, series_only=True), True
     if isinstance(y, list | tuple):
         # A list has no type: its cells are looked at one by one, rows of one cell among them.
         return _objects([_single(cell) for cell in y]), True
@@ -133,84 +133,57 @@ class _Labels:
 
     def codes(self, column: Any) -> Array:
         """Positions of labels in any container; NaN for missing ones."""
-        match library(column):
-            case "pandas":
-                return self._pandas(column)
-            case "polars":
-                return self._polars(column)
-            case "pyarrow":
-                return self._arrow(column)
+        if isinstance(column, nw.Series):
+            return self._series(column)
         return self._array(to_host(column) if on_device(column) else np.asarray(column))
 
     def _array(self, labels: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> Array:
         """Positions of labels in an array, in its own type."""
         if labels.dtype.kind not in "biufUS":
-            codes = object_codes(labels.astype(object), self._positions())
+            positions = {label: float(code) for code, label in enumerate(self.classes)}
+            codes = object_codes(labels.astype(object), positions)
         else:
-            codes = np.full(len(labels), NO_CLASS)
-            for code, label in enumerate(self._in_type(labels.dtype)):
-                codes[labels == label] = code
+            codes = _matched(
+                len(labels), (labels == label for label in self._in_type(labels.dtype))
+            )
         if labels.dtype.kind == "f":
             codes[np.isnan(labels)] = np.nan
         if missing is not None:
             codes[missing] = np.nan
         return codes
 
-    def _pandas(self, series: Any) -> Array:
-        """Positions of labels in a pandas Series."""
+    def _series(self, series: nw.Series[Any]) -> Array:
+        """Positions of labels in a column of a data frame."""
+        native = series.to_native()
+        if isinstance(getattr(native, "dtype", None), np.dtype):
+            # Not narwhals' types: it looks at the cells of objects to tell whether they are words.
+            if self.part and native.dtype.kind in "iuf":
+                self._refuse_large(native.dtype)
+            return self._array(native.to_numpy())
+        if series.implementation.is_pyarrow():
+            # Narwhals does not tell what a dictionary holds, and Arrow does not compare views.
+            plain = plain_arrow(native)
+            plain = plain.cast("string") if str(plain.type) == "string_view" else plain
+            series = nw.from_native(plain, series_only=True)
         dtype = series.dtype
-        if dtype.name == "category":
-            of_category = np.append(self.codes(series.cat.categories.to_series()), np.nan)
-            return np.asarray(of_category[series.cat.codes.to_numpy()])
-        if isinstance(dtype, np.dtype):
-            if self.part and dtype.kind in "iuf":
-                self._refuse_large(dtype)
-            return self._array(series.to_numpy())
-        missing = series.isna().to_numpy()
-        plain = getattr(dtype, "numpy_dtype", np.dtype(object))
-        if plain.kind not in "biuf":
-            return self._array(series.to_numpy(dtype=object, na_value=None))
-        nothing = np.nan if plain.kind == "f" else plain.type(0)
-        return self._array(series.to_numpy(dtype=plain, na_value=nothing), missing)
-
-    def _polars(self, series: Any) -> Array:
-        """Positions of labels in a polars Series."""
-        dtype, missing = series.dtype, series.is_null().to_numpy()
-        if dtype.is_integer():
-            return self._array(series.fill_null(0).to_numpy(), missing)
-        if str(dtype) == "Boolean":
-            return self._array(series.fill_null(False).to_numpy(), missing)
-        if dtype.is_float():
+        if isinstance(dtype, nw.Categorical | nw.Enum):
+            if not series.implementation.is_pandas():
+                return self._series(series.cast(nw.String))
+            # Categories of pandas have a type of their own, by which they are read.
+            of_category = np.append(self._array(native.cat.categories.to_numpy()), np.nan)
+            return np.asarray(of_category[native.cat.codes.to_numpy()])
+        missing = series.is_null().to_numpy() if series.null_count() else None
+        if dtype == nw.String and all(map(_is_text, self.classes)):
+            found = (series == label for label in self.classes)
+            if missing is not None:
+                found = (here.fill_null(False) for here in found)
+            codes = _matched(len(series), (here.to_numpy() for here in found))
+            return codes if missing is None else np.where(missing, np.nan, codes)
+        if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
+            if missing is not None:
+                series = series.fill_null(False if dtype == nw.Boolean else 0)
             return self._array(series.to_numpy(), missing)
         return self._array(_objects(series.to_list()))
-
-    def _arrow(self, column: Any) -> Array:
-        """Positions of labels in an Arrow array."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if pa.types.is_float16(column.type):
-            column = column.cast(pa.float32())
-        kind, words = (
-            column.type,
-            pa.types.is_string(column.type) or pa.types.is_large_string(column.type),
-        )
-        if words and all(isinstance(label, str) for label in self.classes):
-            found = pc.index_in(column, value_set=pa.array(self.classes, kind))
-            codes = np.asarray(pc.fill_null(found, -1), dtype=np.float64)
-            codes[np.asarray(column.is_null())] = np.nan
-            return codes
-        numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-        if numbers or pa.types.is_boolean(kind):
-            filled = pc.fill_null(column, pa.scalar(0).cast(kind))
-            return self._array(np.asarray(filled), np.asarray(column.is_null()))
-        return self._array(_objects(column.to_pylist()))
-
-    def _positions(self) -> dict[Any, float]:
-        """Where each class stands."""
-        return {label: float(code) for code, label in enumerate(self.classes)}
 
     def _in_type(self, dtype: np.dtype[Any]) -> list[Any]:
         """The classes in the type of a column, in which they must be different."""
@@ -255,6 +228,19 @@ def _converted(label: Any, dtype: np.dtype[Any]) -> Any:
     limits = np.iinfo(dtype)
     whole = label == int(label) and limits.min <= label <= limits.max
     return dtype.type(int(label)) if whole else None
+
+
+def _matched(n_rows: int, found: Iterable[NDArray[np.bool_]]) -> Array:
+    """Positions of labels, given by class where it was found."""
+    codes = np.full(n_rows, NO_CLASS)
+    for code, here in enumerate(found):
+        codes[here] = code
+    return codes
+
+
+def _is_text(label: Any) -> bool:
+    """Whether a class is text as columns hold it, and no half of a character."""
+    return isinstance(label, str) and label.encode(errors="replace").decode() == label
 
 
 def _single(cell: Any) -> Any:

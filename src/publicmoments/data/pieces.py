@@ -10,7 +10,6 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import IO, Any, Self
 from weakref import finalize
 
@@ -122,35 +121,22 @@ class _RowProgress:
     def advance(self, rows: int) -> None:
         """Count rows that have been summed."""
         self.done += rows
-        if self.bar is None and self._worth_showing():
+        waited = time.monotonic() - self.began > PATIENCE
+        if self.bar is None and waited and sys.stderr.isatty():
             self._show()
         if self.bar is not None:
             self.bar.update(self.task, completed=self.done)
-
-    def _worth_showing(self) -> bool:
-        """Whether somebody is watching, and has waited."""
-        return time.monotonic() - self.began > PATIENCE and sys.stderr.isatty()
 
     def _show(self) -> None:
         """Start the bar; it vanishes at the end."""
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        self.bar = Progress(
-            TextColumn("reading rows"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
+        columns = TextColumn("reading rows"), BarColumn(), MofNCompleteColumn()
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
         self.bar.start()
         self.task = self.bar.add_task("rows", total=self.n_rows)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.bar is not None:
             self.bar.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publicmoments.data.asking import located
-from publicmoments.data.device_arrays import device_table, on_device
 from publicmoments.data.frame import Columns
-from publicmoments.data.memory import array_table, arrow_table, pandas_table, polars_table
-from publicmoments.data.names import refuse_types, require_cells
-from publicmoments.data.opening import library
+from publicmoments.data.memory import array_table, device_table, frame_table, is_frame, on_device
+from publicmoments.data.names import library, refuse_types, require_cells
 from publicmoments.data.table import Elsewhere, Table, read_elsewhere
 
 
@@ -51,12 +50,11 @@ def as_table(data: Any, what: str = "X") -> Table:
     if on_device(data):
         return device_table(data, what)
     refuse_unreadable(data, what)
-    wrap = _frame_wrappers().get(library(data))
-    if wrap is not None and hasattr(data, "columns"):
-        return wrap(data, what)
+    if is_frame(data):
+        return frame_table(data, what)
     array = _as_array(data, what)
     _require_two_dimensions(array, what)
-    return array_table(array, None, what)
+    return array_table(array, what)
 
 
 def as_responses(y: Any, what: str = "y") -> Table:
@@ -80,49 +78,27 @@ def as_responses(y: Any, what: str = "y") -> Table:
     >>> responses.one_dimensional, responses.block(0, 2).shape
     (True, (2, 1))
     """
-    if y is None:
-        raise ValueError(
-            f"the fit requires y to be passed, but the target {what} is None; "
-            "pass one response per row"
-        )
+    require_given(y, what, "response")
     if isinstance(y, Columns):
         return _columns_table(y, as_responses, what)
     if on_device(y):
         return device_table(y, what)
     refuse_unreadable(y, what)
-    if library(y) in _frame_wrappers() and hasattr(y, "columns"):
-        return as_table(y, what)
+    if is_frame(y):
+        return frame_table(y, what)
     if library(y) in ("pandas", "polars") and hasattr(y, "to_frame"):
-        return _series_table(y, what)
+        named = isinstance(y.name, str) and y.name != ""
+        table = frame_table(y.to_frame(y.name if named else what), what)
+        return replace(table, columns=table.columns if named else None, one_dimensional=True)
     array = _as_array(y, what)
     if array.ndim == 1:
-        return array_table(array.reshape(-1, 1), None, what, one_dimensional=True)
+        return array_table(array.reshape(-1, 1), what, one_dimensional=True)
     if array.ndim != 2:
         raise ValueError(
             f"{what} must be a vector (n,) or a table (n, q), got shape {array.shape}; "
             f"reshape {what}"
         )
-    return array_table(array, None, what)
-
-
-def _frame_wrappers() -> dict[str, Callable[[Any, str], Table]]:
-    """How the frames of each library are wrapped."""
-    return {"pandas": pandas_table, "polars": polars_table, "pyarrow": arrow_table}
-
-
-def _series_table(series: Any, what: str) -> Table:
-    """Wrap a Series of either library as one column that keeps its name."""
-    named = isinstance(series.name, str) and series.name != ""
-    frame = series.to_frame(series.name if named else what)
-    table = as_table(frame, what)
-    return Table(
-        n_rows=table.n_rows,
-        n_columns=1,
-        columns=table.columns if named else None,
-        source=frame,
-        reader=table.reader,
-        one_dimensional=True,
-    )
+    return array_table(array, what)
 
 
 def _columns_table(columns: Columns, read: Callable[..., Table], what: str) -> Table:
@@ -137,14 +113,17 @@ def elsewhere(columns: Columns, read: Callable[[Any], Table], what: str) -> Tabl
     frame, n_columns = columns.frame, len(columns.types)
     n_rows = located(lambda: frame.n_rows, frame)
     require_cells(n_rows, n_columns, what)
-    return Table(
-        n_rows=n_rows,
-        n_columns=n_columns,
-        columns=columns.names,
-        source=Elsewhere(columns, read),
-        reader=read_elsewhere,
-        one_dimensional=columns.one_dimensional,
-    )
+    source = Elsewhere(columns, read)
+    return Table(n_rows, n_columns, columns.names, source, read_elsewhere, columns.one_dimensional)
+
+
+def require_given(y: Any, what: str, one: str) -> None:
+    """Refuse to do without what a fit needs of each row."""
+    if y is None:
+        raise ValueError(
+            f"the fit requires y to be passed, but the target {what} is None; "
+            f"pass one {one} per row"
+        )
 
 
 def refuse_unreadable(data: Any, what: str) -> None:
@@ -171,7 +150,12 @@ def _as_array(data: Any, what: str) -> NDArray[Any]:
     with suppress(Exception):
         # A list has no type, and none is guessed: a word among numbers would change them all.
         array = np.asarray(data, dtype=object) if listed else np.asarray(data)
-    ragged = listed and array is not None and array.ndim == 1 and any(map(_is_row, data))
+    ragged = (
+        listed
+        and array is not None
+        and array.ndim == 1
+        and any(isinstance(item, list | tuple | np.ndarray) for item in data)
+    )
     if array is None or ragged:
         # Raised outside the handler: the original exception may quote cells.
         raise ValueError(
@@ -187,11 +171,6 @@ def _as_array(data: Any, what: str) -> NDArray[Any]:
             f"{what} must hold numbers, got dtype {array.dtype}; encode it as numbers first"
         )
     return array
-
-
-def _is_row(item: Any) -> bool:
-    """Whether an item of a list is a row of a table and no cell."""
-    return isinstance(item, list | tuple | np.ndarray)
 
 
 def _require_two_dimensions(array: NDArray[Any], what: str) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from publicmoments.data.asking import asked, needed
 from publicmoments.data.frame import Frame, Result, Work, added, guarded, settled
-from publicmoments.data.kinds import ColumnType, spark_type
+from publicmoments.data.names import ColumnType, spark_type
 
 TELLING = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Loggers by which PySpark tells what the server says of an error."""
@@ -68,7 +68,8 @@ class SparkFrame:
     def map_add(self, work: Work) -> NDArray[np.int64]:
         """Sum partitions where they are; see `Frame.map_add`."""
         sums = self.frame.mapInArrow(_PartitionSum(work), "result binary")
-        return settled(_asked(lambda: sums.rdd.map(_result).treeReduce(_both), self.names))
+        results = sums.rdd.map(lambda row: pickle.loads(row[0]))
+        return settled(_asked(lambda: results.treeReduce(lambda *two: added(two)), self.names))
 
 
 def _asked(ask: Callable[[], Any], names: Sequence[str]) -> Any:
@@ -102,14 +103,3 @@ class _PartitionSum:
             total = part if total is None else added([total, part])
         if total is not None:
             yield pa.RecordBatch.from_pydict({"result": [pickle.dumps(total)]})
-
-
-def _result(row: Any) -> Result:
-    """Unpack a cell that a task of ours has made."""
-    result: Result = pickle.loads(row[0])
-    return result
-
-
-def _both(first: Result, second: Result) -> Result:
-    """Add two results."""
-    return added([first, second])

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, Protocol
+from functools import partial
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from publicmoments.arrays import Array
 from publicmoments.checks import raised_here
-from publicmoments.data.frame import Columns, Frame
-from publicmoments.data.opening import pick
+from publicmoments.data.frame import Columns, Frame, pick
+from publicmoments.data.names import listing
 
-
-class Reader(Protocol):
-    """How rows of a source become numbers."""
-
-    def __call__(self, source: Any, start: int, stop: int, strict: bool, /) -> Array:
-        """
-        Convert rows to float64: missing cells to NaN.
-
-        Cells that are of no use are NaN too, unless strict: then they are refused by name. A row
-        becomes the same numbers in whatever company it is read.
-        """
-        ...
+# How rows of a source become float64: reader(source, start, stop, strict). Missing cells become
+# NaN. Cells that are of no use are NaN too, unless strict: then they are refused by name. A row
+# becomes the same numbers in whatever company it is read.
+Reader: TypeAlias = Callable[[Any, int, int, bool], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +36,7 @@ class Table:
         What the user passed, tables that this one is made from, or columns that are read elsewhere.
         Never shown in the representation.
     reader : Reader
-        ``reader(source, start, stop, strict)`` converts those rows to float64.
+        Converts rows of the source.
 
     Examples
     --------
@@ -181,6 +174,51 @@ def read_elsewhere(source: Elsewhere, start: int, stop: int, strict: bool) -> No
 Tables = tuple[Table, ...]
 
 
+def match_columns(table: Table, expected: tuple[str, ...] | None, what: str = "X") -> None:
+    """Check that a table has the expected columns, in the expected order.
+
+    Parameters
+    ----------
+    table : Table
+        The table to check.
+    expected : tuple of str or None
+        Expected names; None skips the check. A table without names is checked by its width.
+    what : str
+        Name of the parameter, used in error messages.
+
+    Examples
+    --------
+    >>> from publicmoments.data import as_table
+    >>> match_columns(as_table([[1, 2]]), ("age", "height"))
+    >>> match_columns(as_table([[1]]), ("age", "height"))
+    Traceback (most recent call last):
+    ...
+    ValueError: X has 1 features, but publicmoments is expecting 2 features as input: age, height
+    """
+    if expected is None:
+        return
+    if table.columns is None:
+        if table.n_columns != len(expected):
+            raise ValueError(
+                f"{what} has {table.n_columns} features, but publicmoments is expecting "
+                f"{len(expected)} features as input: {listing(expected)}"
+            )
+        return
+    missing = [name for name in expected if name not in set(table.columns)]
+    unexpected = [name for name in table.columns if name not in set(expected)]
+    if missing or unexpected:
+        raise ValueError(
+            f"{what} must have the columns {listing(expected)}; "
+            f"missing: {listing(missing)}; unexpected: {listing(unexpected)}; "
+            "rename, add or drop columns so that the names agree"
+        )
+    if table.columns != expected:
+        raise ValueError(
+            f"the columns of {what} are the same but in another order: expected "
+            f"{listing(expected)}, got {listing(table.columns)}; reorder the columns"
+        )
+
+
 def within(table: Table, allows: Callable[[Array], Any], range_: str, what: str) -> Table:
     """
     Return a table without values outside a range: they are refused when read, or become NaN.
@@ -192,7 +230,7 @@ def within(table: Table, allows: Callable[[Array], Any], range_: str, what: str)
     >>> counts.values().ravel()
     array([0., 2.])
     """
-    return replace(table, source=(table,), reader=_Within(allows, range_, what))
+    return replace(table, source=(table,), reader=partial(_read_within, allows, range_, what))
 
 
 def beside(
@@ -213,14 +251,8 @@ def beside(
             f"Found input variables with inconsistent numbers of samples: {table.n_rows} and "
             f"{other.n_rows} rows; pass one number per row"
         )
-    width = table.n_columns + other.n_columns
-    return replace(
-        table,
-        n_columns=width,
-        columns=columns,
-        source=(table, other),
-        reader=_Beside(transform),
-    )
+    width, reader = table.n_columns + other.n_columns, partial(_read_beside, transform)
+    return replace(table, n_columns=width, columns=columns, source=(table, other), reader=reader)
 
 
 def filled(table: Table, value: float) -> Table:
@@ -233,14 +265,7 @@ def filled(table: Table, value: float) -> Table:
     >>> filled(as_responses([1, 2]), 5.0).values().ravel()
     array([5., 5.])
     """
-    return replace(
-        table,
-        n_columns=1,
-        columns=None,
-        source=(table,),
-        reader=_Filled(1, value),
-        one_dimensional=True,
-    )
+    return Table(table.n_rows, 1, None, (table,), partial(_read_nothing, 1, value), True)
 
 
 def no_columns(table: Table) -> Table:
@@ -253,50 +278,43 @@ def no_columns(table: Table) -> Table:
     >>> no_columns(as_responses([1, 2])).values().shape
     (2, 0)
     """
-    return replace(table, n_columns=0, columns=None, source=(table,), reader=_Filled(0, 0.0))
+    return replace(
+        table, n_columns=0, columns=None, source=(table,), reader=partial(_read_nothing, 0, 0.0)
+    )
 
 
-# Readers are records, not closures: they are sent to wherever the rows are.
+# Readers are functions and their first arguments, no closures: they are sent to wherever rows are.
 
 
-@dataclass(frozen=True)
-class _Within:
+def _read_within(
+    allows: Callable[[Array], Any],
+    range_: str,
+    what: str,
+    source: Tables,
+    start: int,
+    stop: int,
+    strict: bool,
+) -> Array:
     """Read a table and check its values."""
-
-    allows: Callable[[Array], Any]
-    range: str
-    what: str
-
-    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
-        """Read rows."""
-        values = source[0].read(start, stop, strict=strict)
-        within = np.asarray(self.allows(values) | ~np.isfinite(values))
-        if within.all():
-            return values
-        if strict:
-            raise ValueError(f"{self.what} must hold {self.range} only; drop or mend other rows")
-        return np.where(within, values, np.nan)
+    values = source[0].read(start, stop, strict=strict)
+    good = np.asarray(allows(values) | ~np.isfinite(values))
+    if good.all():
+        return values
+    if strict:
+        raise ValueError(f"{what} must hold {range_} only; drop or mend other rows")
+    return np.where(good, values, np.nan)
 
 
-@dataclass(frozen=True)
-class _Beside:
+def _read_beside(
+    transform: Callable[[Array], Array], source: Tables, start: int, stop: int, strict: bool
+) -> Array:
     """Read two tables side by side, the right one transformed."""
-
-    transform: Callable[[Array], Array]
-
-    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
-        """Read rows."""
-        left, right = (table.read(start, stop, strict=strict) for table in source)
-        return np.concatenate([left, self.transform(right)], axis=1)
+    left, right = (table.read(start, stop, strict=strict) for table in source)
+    return np.concatenate([left, transform(right)], axis=1)
 
 
-@dataclass(frozen=True)
-class _Filled:
-    """Columns of one value."""
-
-    n_columns: int
-    value: float
-
-    def __call__(self, source: Tables, start: int, stop: int, strict: bool) -> Array:
-        """Read rows."""
-        return np.full((stop - start, self.n_columns), self.value)
+def _read_nothing(
+    n_columns: int, value: float, source: Tables, start: int, stop: int, strict: bool
+) -> Array:
+    """Return columns of one value."""
+    return np.full((stop - start, n_columns), value)

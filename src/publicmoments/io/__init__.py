@@ -1,1 +1,1 @@
-"""Files that appear complete or not at all."""
+"""Files that appear complete or not at all, and are read as they were written or refused."""

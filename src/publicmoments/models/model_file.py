@@ -13,7 +13,8 @@ Fields of the document, all of them required:
     Parameters of the estimator, the budget as ``{"kind": "GDP", "mu": 1.0}`` and the family of a
     GLM by its name. The public moments, the seed, the ledger and the dataset stay at home.
 ``fitted``
-    Fitted attributes by name; arrays as nested lists, names and classes as lists.
+    Fitted attributes by name; arrays as nested lists, names and classes as lists. ``response``,
+    ``features`` and ``vectors`` are the names that a summary uses, where these are not its own.
 ``card``
     The privacy card.
 ``sha256``
@@ -26,73 +27,46 @@ another digest.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Mapping
-from dataclasses import asdict
-from importlib import import_module
-from pathlib import Path
-from typing import Any, NoReturn
+from dataclasses import asdict, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from publicmoments import families
 from publicmoments.arrays import read_only
-from publicmoments.io.atomic import write_atomically
+from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson
+from publicmoments.io.envelope import FileKind, PathLike, whole
+from publicmoments.models.glm import GLM, PoissonRegressor
 from publicmoments.models.inference import Fit
+from publicmoments.models.logistic import LogisticRegression
+from publicmoments.models.ridge import Ridge
 from publicmoments.models.shell import PrivateEstimator
-from publicmoments.privacy import budgets
+from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP
 from publicmoments.privacy.card import BoundedPass, card_from
 
-FORMAT, VERSION = "publicmoments-model", 2
-FIELDS = {"format", "version", "kind", "parameters", "fitted", "card", "sha256"}
+FIELDS = frozenset({"kind", "parameters", "fitted", "card", "sha256"})
+MODEL_FILE = FileKind("publicmoments-model", 2, FIELDS, "save_model", "model")
 
-HOMES = {
-    "GLM": "publicmoments.models.glm",
-    "LogisticRegression": "publicmoments.models.logistic",
-    "PoissonRegressor": "publicmoments.models.glm",
-    "Ridge": "publicmoments.models.ridge",
-}
-"""Modules of the kinds, imported when one is read: a file names a kind, never a module."""
+# A file names one of these, and never a module.
+MODELS = {one.__name__: one for one in (GLM, LogisticRegression, PoissonRegressor, Ridge)}
+BUDGETS = {one.__name__: one for one in (GDP, ApproxDP, ZCDP)}
+FAMILIES = {one.__name__: one for one in (Bernoulli, Gamma, Gaussian, Poisson)}
 
-AT_HOME = {
-    "public",
-    "public_exposure",
-    "public_offset",
-    "random_state",
-    "ledger",
-    "dataset",
-}
-"""Parameters that are not written. Whoever knew the seed could take the noise away."""
+# Parameters that are not written. Whoever knew the seed could take the noise away.
+AT_HOME = {"public", "public_exposure", "public_offset", "random_state", "ledger", "dataset"}
 
-BUDGETS = ("GDP", "ApproxDP", "ZCDP")
-FAMILIES = ("Bernoulli", "Gamma", "Gaussian", "Poisson")
-
-SHARED = {
-    "coef_",
-    "intercept_",
-    "noise_covariance_",
-    "sampling_covariance_",
-    "bias_covariance_",
-    "n_iter_",
-    "alpha_",
-    "n_features_in_",
-}
-OWN: dict[str, set[str]] = {
-    "GLM": set(),
-    "LogisticRegression": {"classes_"},
-    "PoissonRegressor": set(),
-    "Ridge": {"residual_scale_"},
-}
-"""Fitted attributes of each kind. All are released or public; nothing else is written."""
-
+# Fitted attributes. All are released or public; nothing else is written.
+COVARIANCES = {"noise_covariance_", "sampling_covariance_", "bias_covariance_"}
+SHARED = COVARIANCES | {"coef_", "intercept_", "n_iter_", "alpha_", "n_features_in_"}
+OWN = {"LogisticRegression": {"classes_"}, "Ridge": {"residual_scale_"}}
+Kind = TypeVar("Kind")
 NAMES = "feature_names_in_"
+TOLD = ("response", "features", "vectors")
 
 
-def save_model(model: PrivateEstimator, path: str | os.PathLike[str]) -> None:
+def save_model(model: PrivateEstimator, path: PathLike) -> None:
     """
     Write a fitted model to a file, which appears complete or not at all.
 
@@ -129,13 +103,10 @@ def save_model(model: PrivateEstimator, path: str | os.PathLike[str]) -> None:
     >>> bool(np.array_equal(load_model(path).predict(X), model.predict(X)))
     True
     """
-    document = _document(model)
-    document["sha256"] = _digest(document)
-    text = json.dumps(document, allow_nan=False, indent=1) + "\n"
-    write_atomically(Path(path), text.encode())
+    MODEL_FILE.write(path, _fields(model))
 
 
-def load_model(path: str | os.PathLike[str]) -> Any:
+def load_model(path: PathLike) -> Any:
     """
     Read a model written by `save_model`.
 
@@ -165,62 +136,61 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     ...
     ValueError: ... must have version 2, the one this library reads, not 9; ...
     """
-    document = _parsed(path)
-    try:
+    document = MODEL_FILE.read(path)
+    if document["kind"] not in list(MODELS):
+        MODEL_FILE.refuse(path, f"be of kind {', '.join(MODELS)}, not {document['kind']!r}")
+    with MODEL_FILE.checking(path):
         return _restored(document)
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        _refuse(path, f"have valid fields, but: {error}")
 
 
 # Writing
 
 
-def _document(model: PrivateEstimator) -> dict[str, Any]:
+def _fields(model: PrivateEstimator) -> dict[str, Any]:
     """Lay out the fields of the file, but for the digest."""
     kind = type(model).__name__
-    if HOMES.get(kind) != type(model).__module__:
+    if MODELS.get(kind) is not type(model):
         raise TypeError(
-            f"model must be {', '.join(sorted(HOMES))}, got {kind}; a MomentRelease has a method "
+            f"model must be {', '.join(MODELS)}, got {kind}; a MomentRelease has a method "
             "save of its own"
         )
     check_is_fitted(model)
-    fitted = {name: _plain(getattr(model, name)) for name in sorted(SHARED | OWN[kind])}
+    fitted = {name: _plain(getattr(model, name)) for name in sorted(_attributes(kind))}
     if hasattr(model, NAMES):
         fitted[NAMES] = _plain(getattr(model, NAMES))
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": kind,
-        "parameters": {
-            name: _parameter(name, value)
-            for name, value in sorted(model.get_params(deep=False).items())
-            if name not in AT_HOME
-        },
-        "fitted": fitted,
-        "card": model.card_.to_dict(),
+    record, usual = model.fit_, _usual_names(model)
+    fitted |= {
+        name: _plain(getattr(record, name)) for name in TOLD if getattr(record, name) != usual[name]
     }
+    given = model.get_params(deep=False)
+    parameters = {name: _parameter(name, given[name]) for name in sorted(given.keys() - AT_HOME)}
+    card = model.card_.to_dict()
+    return {"kind": kind, "parameters": parameters, "fitted": fitted, "card": card}
+
+
+def _attributes(kind: str) -> set[str]:
+    """Names of the fitted attributes of a model."""
+    return SHARED | OWN.get(kind, set())
 
 
 def _parameter(name: str, value: Any) -> Any:
     """Write a parameter as plain JSON."""
-    if type(value).__name__ in BUDGETS and type(value).__module__ == budgets.__name__:
-        return {"kind": type(value).__name__, **asdict(value)}
-    if isinstance(value, families.Family):
-        known = type(value).__name__ in FAMILIES and type(value) is getattr(
-            families, type(value).__name__
+    kind = type(value).__name__
+    if BUDGETS.get(kind) is type(value):
+        return {"kind": kind, **asdict(value)}
+    if isinstance(value, Family):
+        if FAMILIES.get(kind) is type(value):
+            return kind
+        raise TypeError(
+            f"the family of a model in a file must be one of {', '.join(FAMILIES)}, got {kind}; "
+            "keep the coefficients of your own families yourself"
         )
-        if not known:
-            raise TypeError(
-                f"the family of a model in a file must be one of {', '.join(FAMILIES)}, got "
-                f"{type(value).__name__}; keep the coefficients of your own families yourself"
-            )
-        return type(value).__name__
     try:
         return _plain(value)
     except TypeError:
         raise TypeError(
             f"parameter {name!r} must be a number, a text or a list of them to be written to a "
-            f"file, got {type(value).__name__}"
+            f"file, got {kind}"
         ) from None
 
 
@@ -237,49 +207,18 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"numbers and texts can be written to a file, not {type(value).__name__}")
 
 
-def _digest(document: Mapping[str, Any]) -> str:
-    """SHA-256 of everything but the digest."""
-    rest = {name: value for name, value in document.items() if name != "sha256"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 # Reading
-
-
-def _parsed(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read JSON; check format, version, fields, digest and kind."""
-    try:
-        document = json.loads(Path(path).read_bytes().decode(), parse_constant=_no_constant)
-    except (RecursionError, ValueError):
-        _refuse(path, "be a whole JSON file written by save_model")
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        _refuse(path, "be a file written by save_model")
-    if document.get("version") != VERSION:
-        version = document.get("version")
-        _refuse(path, f"have version {VERSION}, the one this library reads, not {version!r}")
-    if set(document) != FIELDS:
-        _refuse(path, f"have the fields {', '.join(sorted(FIELDS))}")
-    if _digest(document) != document["sha256"]:
-        _refuse(path, "be whole, but its digest does not match: it was altered")
-    if document["kind"] not in list(HOMES):
-        _refuse(path, f"be of kind {', '.join(sorted(HOMES))}, not {document['kind']!r}")
-    return document
-
-
-def _no_constant(name: str) -> NoReturn:
-    """Refuse NaN and infinities, which JSON does not have."""
-    raise ValueError(f"{name} is not JSON")
 
 
 def _restored(document: dict[str, Any]) -> Any:
     """Turn the fields into a fitted model."""
     kind = document["kind"]
-    model = getattr(import_module(HOMES[kind]), kind)(**_parameters(document["parameters"]))
+    model = MODELS[kind](**_parameters(document["parameters"]))
     given = dict(document["fitted"])
     names = given.pop(NAMES, None)
-    if set(given) != SHARED | OWN[kind]:
-        raise ValueError(f"fitted attributes must be {', '.join(sorted(SHARED | OWN[kind]))}")
+    told = {name: given.pop(name) for name in TOLD if name in given}
+    if set(given) != _attributes(kind):
+        raise ValueError(f"fitted attributes must be {', '.join(sorted(_attributes(kind)))}")
     found = {name: _attribute(name, value) for name, value in given.items()}
     if names is not None:
         if not all(isinstance(name, str) for name in names):
@@ -289,21 +228,46 @@ def _restored(document: dict[str, Any]) -> Any:
         if name in found:
             setattr(model, name, found[name])
     model.card_ = card_from(document["card"], BoundedPass)
-    model.fit_ = _record(model, found, names)
+    model.fit_ = _record(model, found)
     _check_shapes(model, names)
+    model.fit_ = replace(model.fit_, **(_usual_names(model) | _checked_names(model.fit_, told)))
     return model
 
 
-def _record(model: Any, found: Mapping[str, Any], names: list[str] | None) -> Fit:
-    """Put the record of a fit together again."""
+def _usual_names(model: Any) -> dict[str, Any]:
+    """Names that a summary uses where nothing else is known."""
+    count, d = model.fit_.coef.shape
+    names = getattr(model, NAMES, [f"x{k}" for k in range(d)])
+    classes = getattr(model, "classes_", ())
+    vectors = classes if len(classes) == count else [f"y{k}" for k in range(count)]
+    if count == 1 and not model.fit_.apart:
+        vectors = ["y"]
+    return {
+        "response": "y",
+        "features": tuple(str(name) for name in names),
+        "vectors": tuple(str(name) for name in vectors),
+    }
+
+
+def _checked_names(record: Fit, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the names that a file tells."""
+    found = {name: value if name == "response" else tuple(value) for name, value in told.items()}
+    sizes = {"features": record.coef.shape[1], "vectors": record.coef.shape[0]}
+    for name, value in found.items():
+        texts = (value,) if name == "response" else value
+        if not all(isinstance(text, str) for text in texts) or len(texts) != sizes.get(name, 1):
+            raise ValueError(f"{name} must be as many names as there are")
+    return found
+
+
+def _record(model: Any, found: Mapping[str, Any]) -> Fit:
+    """Put the record of a fit together again, without names."""
     coef = np.atleast_2d(found["coef_"])
-    classes, several = found.get("classes_", ()), len(coef) > 1
-    vectors = [str(label) for label in classes] if several and len(classes) else None
     sizes = found.get("residual_scale_")
     return Fit(
         response="y",
-        features=tuple(names or (f"x{k}" for k in range(coef.shape[1]))),
-        vectors=tuple(vectors or (f"y{k}" for k in range(len(coef)))),
+        features=(),
+        vectors=(),
         coef=read_only(coef),
         intercept=read_only(np.reshape(found["intercept_"], -1)),
         fit_intercept=bool(model.fit_intercept),
@@ -314,7 +278,7 @@ def _record(model: Any, found: Mapping[str, Any], names: list[str] | None) -> Fi
         l1_ratio=float(getattr(model, "l1_ratio", 0.0)),
         card=model.card_,
         residual_scale=None if sizes is None else read_only(np.reshape(sizes, -1)),
-        apart=several if len(classes) else found["coef_"].ndim == 2,
+        apart=len(coef) > 1 if "classes_" in found else found["coef_"].ndim == 2,
     )
 
 
@@ -322,17 +286,20 @@ def _parameters(document: Mapping[str, Any]) -> dict[str, Any]:
     """Read the parameters of an estimator."""
     values = dict(document)
     budget = dict(values["privacy"])
-    kind = budget.pop("kind")
-    if kind not in BUDGETS:
-        raise ValueError(f"the kind of the budget must be one of {', '.join(BUDGETS)}")
-    values["privacy"] = getattr(budgets, kind)(**budget)
+    kind = _one_of(BUDGETS, budget.pop("kind"), "the kind of the budget")
+    values["privacy"] = kind(**budget)
     if "family" in values:
-        if values["family"] not in FAMILIES:
-            raise ValueError(f"the family must be one of {', '.join(FAMILIES)}")
-        values["family"] = getattr(families, values["family"])()
+        values["family"] = _one_of(FAMILIES, values["family"], "the family")()
     if "classes" in values:
         values["classes"] = tuple(values["classes"])
     return values
+
+
+def _one_of(known: Mapping[str, Kind], name: str, what: str) -> Kind:
+    """Find what a file names."""
+    if name not in known:
+        raise ValueError(f"{what} must be one of {', '.join(known)}")
+    return known[name]
 
 
 def _attribute(name: str, value: Any) -> Any:
@@ -340,20 +307,13 @@ def _attribute(name: str, value: Any) -> Any:
     if name == "classes_":
         return np.array(tuple(value))
     if name in ("n_features_in_", "n_iter_"):
-        return _count(name, value)
+        return whole(name, value)
     if value is None:
         return None
     array: NDArray[np.float64] = np.array(value, dtype=np.float64)
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite")
     return float(array) if array.ndim == 0 else array
-
-
-def _count(name: str, value: object) -> int:
-    """Read a positive whole number."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1")
-    return value
 
 
 def _check_shapes(model: Any, names: list[str] | None) -> None:
@@ -371,12 +331,7 @@ def _check_shapes(model: Any, names: list[str] | None) -> None:
         raise ValueError("classes_ must have one label for each vector of coefficients")
     joint = (vectors * m, vectors * m)
     expected = joint if together or model.coef_.ndim == 1 else (vectors, m, m)
-    for name in ("noise_covariance_", "sampling_covariance_", "bias_covariance_"):
+    for name in sorted(COVARIANCES):
         covariance = getattr(model, name)
         if covariance is not None and covariance.shape != expected:
             raise ValueError(f"{name} must have one row for each coefficient")
-
-
-def _refuse(path: str | os.PathLike[str], expected: str) -> NoReturn:
-    """Raise for a file that is not what it must be."""
-    raise ValueError(f"{path} must {expected}; save the model again, or fetch the file again")

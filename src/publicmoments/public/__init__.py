@@ -5,7 +5,8 @@ from __future__ import annotations
 from publicmoments.checks import PublicMomentsWarning
 from publicmoments.public.conditioning import well_conditioned
 from publicmoments.public.design import PublicDesign
-from publicmoments.public.moments import PublicMoments, PublicResponse
+from publicmoments.public.joint import PublicResponse
+from publicmoments.public.moments import PublicMoments
 
 __all__ = [
     "PublicDesign",

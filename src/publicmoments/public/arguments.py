@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from publicmoments.arrays import Array
-from publicmoments.data import Table, as_responses
+from publicmoments.data import Table, as_responses, as_table
 from publicmoments.public.validation import checked_columns, checked_response_scale, label
 
 MOST_ROWS = 2000
 
+Names: TypeAlias = tuple[str, ...] | None
 Which: TypeAlias = str | int | Sequence[str | int] | None
 
 
-def table_names(table: Table, columns: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
+def table_names(table: Table, columns: Sequence[str] | None, what: str) -> Names:
     """Names of the columns: the table's own, or those given."""
     given = checked_columns(columns, table.n_columns)
     if given is not None and table.columns is not None and given != table.columns:
@@ -29,7 +30,7 @@ def table_names(table: Table, columns: Sequence[str] | None, what: str) -> tuple
     return given if table.columns is None else table.columns
 
 
-def complete(table: Table, names: tuple[str, ...] | None, what: str) -> Array:
+def _complete(table: Table, names: Names, what: str) -> Array:
     """Read a public table, refusing NaN and infinity."""
     values = table.values()
     bad = np.flatnonzero(~np.all(np.isfinite(values), axis=0))
@@ -39,18 +40,6 @@ def complete(table: Table, names: tuple[str, ...] | None, what: str) -> Array:
             "drop or impute these rows"
         )
     return values
-
-
-def response_values(response: Any, n: int) -> tuple[Array, tuple[str, ...] | None]:
-    """Read public responses as a table, empty when there are none."""
-    if response is None:
-        return np.empty((n, 0)), None
-    table = as_responses(response, "response")
-    if table.n_rows != n:
-        raise ValueError(
-            f"response must have one row per row of B, got {table.n_rows} for {n}; align the two"
-        )
-    return complete(table, table.columns, "response"), table.columns
 
 
 def given_scale(response: object, response_scale: ArrayLike | None) -> Array | None:
@@ -65,7 +54,7 @@ def given_scale(response: object, response_scale: ArrayLike | None) -> Array | N
     return checked_response_scale(response_scale)
 
 
-def are_names(response: Any) -> bool:
+def _are_names(response: Any) -> bool:
     """Tell column names from response values."""
     if isinstance(response, str):
         return True
@@ -76,12 +65,34 @@ def are_names(response: Any) -> bool:
     )
 
 
-def responses_last(
-    response: Which, names: tuple[str, ...] | None, width: int
-) -> tuple[list[int], int]:
-    """Order the variables with the responses last, and count these."""
+def ordered_rows(
+    B: Any, response: Any, columns: Sequence[str] | None
+) -> tuple[Array, Names, Names, int]:
+    """Public rows with the responses last, names of features and responses, and how many these."""
+    table = as_table(B, "B")
+    names = table_names(table, columns, "B")
+    values = _complete(table, names, "B")
+    if _are_names(response):
+        order, names, response_names, q = responses_last(response, names, values.shape[1])
+        return values[:, order], names, response_names, q
     if response is None:
-        return list(range(width)), 0
+        return np.column_stack([values, np.empty((len(values), 0))]), names, None, 0
+    given = as_responses(response, "response")
+    if given.n_rows != len(values):
+        raise ValueError(
+            f"response must have one row per row of B, got {given.n_rows} for {len(values)}; "
+            "align the two"
+        )
+    responses = _complete(given, given.columns, "response")
+    return np.column_stack([values, responses]), names, given.columns, responses.shape[1]
+
+
+def responses_last(
+    response: Which, names: Names, width: int
+) -> tuple[list[int], Names, Names, int]:
+    """Order of the variables with the responses last, their names so told apart, and how many."""
+    if response is None:
+        return list(range(width)), names, None, 0
     listed = [response] if isinstance(response, str | int | np.integer) else list(response)
     chosen = [_position(item, names, width) for item in listed]
     if len(set(chosen)) != len(chosen) or not 0 < len(chosen) < width:
@@ -89,10 +100,14 @@ def responses_last(
             f"response must name distinct columns and leave a feature, got {len(chosen)} of "
             f"{width} columns; name each response once"
         )
-    return [i for i in range(width) if i not in set(chosen)] + chosen, len(chosen)
+    features = [i for i in range(width) if i not in set(chosen)]
+    if names is None:
+        return features + chosen, None, None, len(chosen)
+    first, last = (tuple(names[i] for i in part) for part in (features, chosen))
+    return features + chosen, first, last, len(chosen)
 
 
-def _position(item: str | int, names: tuple[str, ...] | None, width: int) -> int:
+def _position(item: str | int, names: Names, width: int) -> int:
     """Find one response among the variables."""
     if isinstance(item, str):
         if names is None or item not in names:
@@ -108,11 +123,6 @@ def _position(item: str | int, names: tuple[str, ...] | None, width: int) -> int
             f"response must be a position below {width}, got {index}; count columns from zero"
         )
     return index % width
-
-
-def picked(names: tuple[str, ...] | None, order: list[int]) -> tuple[str, ...] | None:
-    """Select names by position."""
-    return None if names is None else tuple(names[i] for i in order)
 
 
 def thinned(rows: Array) -> Array:

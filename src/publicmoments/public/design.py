@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from publicmoments.arrays import Array, ReadOnlyArrays, read_only
 from publicmoments.checks import PublicMomentsWarning
 from publicmoments.public.conditioning import SINGULAR, too_few_rows, well_conditioned
+from publicmoments.public.joint import PublicRecord
 from publicmoments.public.validation import unit_diagonal
-
-if TYPE_CHECKING:
-    from publicmoments.public.moments import PublicMoments
 
 PERFECT_FIT = 1e-6
 
@@ -96,7 +93,7 @@ class _Centred:
     response_centre: Array
 
 
-def build_design(public: PublicMoments, fit_intercept: bool) -> PublicDesign:
+def build_design(public: PublicRecord, fit_intercept: bool) -> PublicDesign:
     """Whiten the design and fit the public responses; see :class:`PublicDesign`."""
     moments = _about_mean(public) if fit_intercept else _about_zero(public)
     matrix, shrinkage = well_conditioned(
@@ -131,7 +128,7 @@ def build_design(public: PublicMoments, fit_intercept: bool) -> PublicDesign:
     )
 
 
-def _about_zero(public: PublicMoments) -> _Centred:
+def _about_zero(public: PublicRecord) -> _Centred:
     """Moments for a design without intercept."""
     response, d = public.response, len(public.second_moment)
     if response is None or response.cross is None or response.moment is None:
@@ -140,7 +137,7 @@ def _about_zero(public: PublicMoments) -> _Centred:
     return _Centred(np.zeros(d), public.second_moment, response.cross, response.moment, origin)
 
 
-def _about_mean(public: PublicMoments) -> _Centred:
+def _about_mean(public: PublicRecord) -> _Centred:
     """Moments for a design with intercept; an unknown mean is taken to be zero."""
     if public.mean is None or public.covariance is None:
         warnings.warn(

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from publicmoments.arrays import Array, ReadOnlyArrays, read_only
 from publicmoments.checks import positive_integer
 from publicmoments.data import as_table
 from publicmoments.public.arguments import (
     Which,
-    are_names,
-    complete,
     given_scale,
-    picked,
-    response_values,
+    ordered_rows,
     responses_last,
     table_names,
     thinned,
@@ -27,6 +22,7 @@ from publicmoments.public.arguments import (
 from publicmoments.public.design import PublicDesign, build_design
 from publicmoments.public.joint import (
     JointMoments,
+    PublicRecord,
     Spread,
     spread_of_cov,
     spread_of_matrix,
@@ -34,46 +30,10 @@ from publicmoments.public.joint import (
 )
 from publicmoments.public.moments_file import read_joint, write_joint
 from publicmoments.public.suspicion import remember
-from publicmoments.public.validation import checked_columns, checked_response_scale, label
+from publicmoments.public.validation import checked_columns, checked_response_scale
 
 
-@dataclass(frozen=True, eq=False)
-class PublicResponse(ReadOnlyArrays):
-    """What is public about the responses.
-
-    Parameters
-    ----------
-    scale : ndarray of shape (q,)
-        Root of the second moment of each response.
-    cross : ndarray of shape (d, q) or None
-        E[x y]; None when only the scale is public.
-    mean : ndarray of shape (q,) or None
-        Mean of each response.
-    moment : ndarray of shape (q, q) or None
-        E[y y^T].
-    names : tuple of str or None
-        Response names.
-    cross_covariance, covariance : ndarray or None
-        Like ``cross`` and ``moment``, about the means; None when these are unknown.
-
-    Examples
-    --------
-    >>> from publicmoments.public import PublicMoments
-    >>> PublicMoments.identity(2, response_scale=3.0).response.scale
-    array([3.])
-    """
-
-    scale: Array
-    cross: Array | None = None
-    mean: Array | None = None
-    moment: Array | None = None
-    names: tuple[str, ...] | None = None
-    cross_covariance: Array | None = field(default=None, repr=False)
-    covariance: Array | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PublicMoments(ReadOnlyArrays):
+class PublicMoments(PublicRecord):
     """Second moments of a public sample, which whiten the private rows.
 
     Build it with :meth:`from_rows`, :meth:`from_matrix`, :meth:`from_mean_cov`, :meth:`load` or
@@ -116,21 +76,6 @@ class PublicMoments(ReadOnlyArrays):
     array([1., 2., 3.])
     """
 
-    second_moment: Array
-    mean: Array | None
-    covariance: Array | None
-    n: int | None
-    columns: tuple[str, ...] | None
-    response: PublicResponse | None
-    rows: Array | None = None
-    response_rows: Array | None = None
-    assumed: bool = False
-    fingerprint: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Take the fingerprint."""
-        object.__setattr__(self, "fingerprint", _joined(self).fingerprint())
-
     @classmethod
     def from_rows(
         cls,
@@ -161,20 +106,11 @@ class PublicMoments(ReadOnlyArrays):
         >>> PublicMoments.from_rows([[1, 2, 3], [4, 5, 7]], response="y", columns=["a", "b", "y"])
         PublicMoments(d=2, n=2, responses=1, rows=2)
         """
-        table = as_table(B, "B")
-        names = table_names(table, columns, "B")
-        values = complete(table, names, "B")
-        if are_names(response):
-            order, q = responses_last(response, names, values.shape[1])
-            values, response_names = values[:, order], picked(names, order[len(order) - q :])
-            names = picked(names, order[: len(order) - q])
-        else:
-            extra, response_names = response_values(response, len(values))
-            values, q = np.column_stack([values, extra]), extra.shape[1]
+        values, names, response_names, q = ordered_rows(B, response, columns)
         every = None if names is None else names + (response_names or ("response",) * q)
         scale = given_scale(response, response_scale)
         joint = JointMoments(spread_of_rows(values, every), names, q, response_names, scale)
-        public = _separated(joint, thinned(values))
+        public = cls._of(joint, thinned(values))
         remember(public, B)
         return public
 
@@ -219,7 +155,7 @@ class PublicMoments(ReadOnlyArrays):
         table = as_table(S, "S")
         names = table_names(table, columns, "S")
         spread = spread_of_matrix(table.values(), mean, n, names)
-        return _from_spread(spread, names, response, response_scale)
+        return cls._of(_joint(spread, names, response, response_scale))
 
     @classmethod
     def from_mean_cov(
@@ -257,7 +193,7 @@ class PublicMoments(ReadOnlyArrays):
         table = as_table(cov, "cov")
         names = table_names(table, columns, "cov")
         spread = spread_of_cov(mean, table.values(), n, names)
-        return _from_spread(spread, names, response, response_scale)
+        return cls._of(_joint(spread, names, response, response_scale))
 
     @classmethod
     def identity(
@@ -289,7 +225,7 @@ class PublicMoments(ReadOnlyArrays):
             names, d = None, positive_integer("columns_or_d", columns_or_d, "pass a column count")
         scale = checked_response_scale(response_scale)
         spread = Spread(np.zeros(d), np.eye(d), None)
-        return _separated(JointMoments(spread, names, response_scale=scale, assumed=True), None)
+        return cls._of(JointMoments(spread, names, response_scale=scale, assumed=True))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PublicMoments:
@@ -318,7 +254,7 @@ class PublicMoments(ReadOnlyArrays):
         >>> PublicMoments.load(path) == PublicMoments.identity(3)
         True
         """
-        return _separated(read_joint(path), None)
+        return cls._of(read_joint(path))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the moments, not the rows, to a JSON file.
@@ -336,7 +272,7 @@ class PublicMoments(ReadOnlyArrays):
         >>> import pathlib, tempfile
         >>> PublicMoments.identity(3).save(pathlib.Path(tempfile.mkdtemp()) / "public.json")
         """
-        write_joint(_joined(self), path)
+        write_joint(self._joined(), path)
 
     def design(self, fit_intercept: bool) -> PublicDesign:
         """Prepare the whitening of rows, with or without an intercept.
@@ -380,90 +316,13 @@ class PublicMoments(ReadOnlyArrays):
         return hash(self.fingerprint)
 
 
-# Between the joint record and its parts
-
-
-def _from_spread(
+def _joint(
     spread: Spread,
     names: tuple[str, ...] | None,
     response: Which,
     response_scale: ArrayLike | None,
-) -> PublicMoments:
-    """Split the responses off a checked matrix."""
+) -> JointMoments:
+    """Put the responses of a checked matrix last."""
     scale = given_scale(response, response_scale)
-    order, q = responses_last(response, names, len(spread.about))
-    features, last = order[: len(order) - q], order[len(order) - q :]
-    joint = JointMoments(
-        spread.permuted(order),
-        picked(names, features),
-        q,
-        picked(names, last) if q else None,
-        scale,
-    )
-    return _separated(joint, None)
-
-
-def _separated(joint: JointMoments, rows: Array | None) -> PublicMoments:
-    """Tell features and responses apart."""
-    spread, d = joint.spread, len(joint.spread.about) - joint.n_responses
-    known = spread.mean is not None
-    keep_responses = rows is not None and joint.n_responses > 0
-    return PublicMoments(
-        second_moment=read_only(_raw(spread)[:d, :d]),
-        mean=None if spread.mean is None else read_only(spread.mean[:d]),
-        covariance=read_only(spread.about[:d, :d]) if known else None,
-        n=spread.n,
-        columns=joint.columns,
-        response=_response(joint, d),
-        rows=None if rows is None else read_only(rows[:, :d]),
-        response_rows=read_only(rows[:, d:]) if rows is not None and keep_responses else None,
-        assumed=joint.assumed,
-    )
-
-
-def _response(joint: JointMoments, d: int) -> PublicResponse | None:
-    """Collect what is known of the responses."""
-    if joint.n_responses == 0:
-        given = joint.response_scale
-        return None if given is None else PublicResponse(scale=read_only(given))
-    raw, about, mean = _raw(joint.spread), joint.spread.about, joint.spread.mean
-    scale = np.sqrt(np.diag(raw)[d:])
-    if not np.all(scale > 0):
-        raise ValueError(
-            "response must have a positive second moment, got zero in response(s) "
-            f"{label(np.flatnonzero(scale <= 0), joint.response_names)}; "
-            "leave it out, or pass response_scale instead"
-        )
-    return PublicResponse(
-        scale=read_only(scale),
-        cross=read_only(raw[:d, d:]),
-        mean=None if mean is None else read_only(mean[d:]),
-        moment=read_only(raw[d:, d:]),
-        names=joint.response_names,
-        cross_covariance=None if mean is None else read_only(about[:d, d:]),
-        covariance=None if mean is None else read_only(about[d:, d:]),
-    )
-
-
-def _raw(spread: Spread) -> Array:
-    """Second moment about zero."""
-    if spread.mean is None:
-        return spread.about
-    return np.asarray(spread.about + np.outer(spread.mean, spread.mean))
-
-
-def _joined(public: PublicMoments) -> JointMoments:
-    """Undo :func:`_separated`, bit by bit."""
-    about = public.second_moment if public.covariance is None else public.covariance
-    mean, response = public.mean, public.response
-    spread = Spread(mean, about, public.n)
-    if response is None or response.cross is None or response.moment is None:
-        scale = None if response is None else response.scale
-        return JointMoments(spread, public.columns, response_scale=scale, assumed=public.assumed)
-    cross, own = response.cross, response.moment
-    if mean is not None and response.mean is not None:
-        mean = np.concatenate([mean, response.mean])
-    if response.cross_covariance is not None and response.covariance is not None:
-        cross, own = response.cross_covariance, response.covariance
-    spread = Spread(mean, np.block([[about, cross], [cross.T, own]]), public.n)
-    return JointMoments(spread, public.columns, len(own), response.names, None, public.assumed)
+    order, names, response_names, q = responses_last(response, names, len(spread.about))
+    return JointMoments(spread.permuted(order), names, q, response_names, scale)

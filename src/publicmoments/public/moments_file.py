@@ -29,17 +29,14 @@ rows are never written.
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from publicmoments.arrays import Array
 from publicmoments.checks import positive_integer
-from publicmoments.io.atomic import write_atomically
+from publicmoments.io.envelope import FileKind, PathLike, field, flag, whole
 from publicmoments.public.joint import JointMoments, Spread
 from publicmoments.public.validation import (
     checked_columns,
@@ -49,53 +46,15 @@ from publicmoments.public.validation import (
     refuse_extreme_scales,
 )
 
-FORMAT, VERSION = "publicmoments", 1
-FIELDS = (
-    "n",
-    "assumed",
-    "columns",
-    "responses",
-    "response_names",
-    "response_scale",
-    "mean",
-    "spread",
+FIELDS = "n assumed columns responses response_names response_scale mean spread"
+MOMENTS_FILE = FileKind(
+    "publicmoments", 1, frozenset(FIELDS.split()), "PublicMoments.save", "moments"
 )
 
-T = TypeVar("T")
 
-
-def write_joint(joint: JointMoments, path: str | os.PathLike[str]) -> None:
+def write_joint(joint: JointMoments, path: PathLike) -> None:
     """Write the document, complete or not at all."""
-    text = json.dumps(_document(joint), allow_nan=False, indent=1) + "\n"
-    write_atomically(Path(path), text.encode())
-
-
-def read_joint(path: str | os.PathLike[str]) -> JointMoments:
-    """Read a file and check every field of it."""
-    document = _parsed(path)
-    responses = _responses(document, path)
-    spread = _spread(document, path)
-    d = len(spread.about) - responses
-    if not d >= 1:
-        _refuse(path, "responses", f"below the {len(spread.about)} variables")
-    names, given = document["response_names"], document["response_scale"]
-    if responses and given is not None:
-        _refuse(path, "response_scale", "null, as the responses are among the variables")
-    return JointMoments(
-        spread=spread,
-        columns=_field(path, "columns", lambda: checked_columns(document["columns"], d)),
-        n_responses=responses,
-        response_names=_field(path, "response_names", lambda: checked_columns(names, responses)),
-        response_scale=_field(path, "response_scale", lambda: _scale(given)),
-        assumed=document["assumed"],
-    )
-
-
-def _document(joint: JointMoments) -> dict[str, Any]:
-    """Lay out the fields of the file."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
+    fields = {
         "n": joint.spread.n,
         "assumed": joint.assumed,
         "columns": joint.columns,
@@ -105,69 +64,58 @@ def _document(joint: JointMoments) -> dict[str, Any]:
         "mean": _listed(joint.spread.mean),
         "spread": _listed(joint.spread.about),
     }
+    MOMENTS_FILE.write(path, fields)
+
+
+def read_joint(path: PathLike) -> JointMoments:
+    """Read a file and check every field of it."""
+    document = MOMENTS_FILE.read(path)
+    with MOMENTS_FILE.checking(path):
+        spread = _spread(document)
+        d = len(spread.about)
+        q = field(document, "responses", lambda value: _responses(value, d))
+        return JointMoments(
+            spread=spread,
+            columns=field(document, "columns", lambda names: checked_columns(names, d - q)),
+            n_responses=q,
+            response_names=field(
+                document, "response_names", lambda names: checked_columns(names, q)
+            ),
+            response_scale=field(document, "response_scale", lambda values: _scale(values, q)),
+            assumed=field(document, "assumed", lambda value: flag("assumed", value)),
+        )
+
+
+def _spread(document: Mapping[str, Any]) -> Spread:
+    """Read the moments."""
+    about = field(document, "spread", lambda rows: checked_matrix(rows, "spread"))
+    mean = field(document, "mean", lambda row: _vector(row, len(about)))
+    sizes = np.hypot(np.sqrt(np.diag(about)), 0.0 if mean is None else np.abs(mean))
+    field(document, "spread", lambda _: refuse_extreme_scales(sizes, None, "spread and mean"))
+    unknown = document["n"] is None and document["assumed"]
+    n = None if unknown else field(document, "n", lambda value: positive_integer("n", value))
+    return Spread(mean, about, n)
+
+
+def _vector(row: Any, d: int) -> Array | None:
+    """Read the mean, where it is known."""
+    return None if row is None else checked_vector(row, d, "mean")
+
+
+def _responses(value: object, d: int) -> int:
+    """Read the number of responses, which leave a feature."""
+    if whole("responses", value, 0) >= d:
+        raise ValueError(f"responses must be fewer than the {d} variables")
+    return whole("responses", value, 0)
+
+
+def _scale(values: Any, q: int) -> Array | None:
+    """Read response scales, where there are any."""
+    if q and values is not None:
+        raise ValueError("response_scale must be null, as the responses are among the variables")
+    return None if values is None else checked_response_scale(values)
 
 
 def _listed(values: Array | None) -> Any:
     """Turn an array into nested lists."""
     return None if values is None else values.tolist()
-
-
-def _parsed(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read JSON and check that it is a file of this format and version."""
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (RecursionError, ValueError):
-        raise ValueError(f"{path} must be a JSON file written by PublicMoments.save") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        _refuse(path, "format", repr(FORMAT))
-    if document.get("version") != VERSION:
-        _refuse(path, "version", f"{VERSION}, the one this release reads")
-    missing = [name for name in FIELDS if name not in document]
-    if missing:
-        _refuse(path, ", ".join(missing), "present")
-    if not isinstance(document["assumed"], bool):
-        _refuse(path, "assumed", "true or false")
-    return document
-
-
-def _responses(document: dict[str, Any], path: str | os.PathLike[str]) -> int:
-    """Read the number of responses."""
-    count = document["responses"]
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        _refuse(path, "responses", "a whole number, zero or more")
-    return count
-
-
-def _spread(document: dict[str, Any], path: str | os.PathLike[str]) -> Spread:
-    """Read the moments."""
-    about = _field(path, "spread", lambda: checked_matrix(document["spread"], "spread"))
-    mean, n = document["mean"], document["n"]
-    if mean is not None:
-        mean = _field(path, "mean", lambda: checked_vector(mean, len(about), "mean"))
-    centre = np.zeros(len(about)) if mean is None else np.abs(mean)
-    sizes = np.hypot(np.sqrt(np.diag(about)), centre)
-    _field(path, "spread", lambda: refuse_extreme_scales(sizes, None, "spread and mean"))
-    if n is not None or not document["assumed"]:
-        n = _field(path, "n", lambda: positive_integer("n", n))
-    return Spread(mean, about, n)
-
-
-def _scale(values: Any) -> Array | None:
-    """Read response scales, where there are any."""
-    return None if values is None else checked_response_scale(values)
-
-
-def _field(path: str | os.PathLike[str], name: str, read: Callable[[], T]) -> T:
-    """Read one field; an error names the file and the field."""
-    try:
-        return read()
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"field {name!r} of {path} is not valid: {error}") from None
-
-
-def _refuse(path: str | os.PathLike[str], name: str, expected: str) -> NoReturn:
-    """Raise for a field that is missing or of the wrong kind."""
-    raise ValueError(
-        f"field {name!r} of {path} must be {expected}; save the moments again with "
-        "PublicMoments.save"
-    )

@@ -7,15 +7,13 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from publicmoments.checks import PublicMomentsWarning
 from publicmoments.data import listing
-
-if TYPE_CHECKING:
-    from publicmoments.public.moments import PublicMoments
+from publicmoments.public.joint import PublicRecord
 
 LEAST_ROWS = 20
 """Whole numbers that are all different say nothing where there are fewer public rows."""
@@ -29,7 +27,7 @@ _TABLES: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDicti
 """What public moments were made from, as long as both live."""
 
 
-def remember(public: PublicMoments, table: object) -> None:
+def remember(public: PublicRecord, table: object) -> None:
     """Note what public moments were made from, without keeping it alive."""
     # Lists and paths are told apart by nothing that lasts.
     with suppress(TypeError):
@@ -64,7 +62,7 @@ def _same_memory(one: object, other: object) -> bool:
 
 
 def warn_of_identifiers(
-    public: PublicMoments | None, names: Sequence[str] | None, stacklevel: int = 4
+    public: PublicRecord | None, names: Sequence[str] | None, stacklevel: int = 4
 ) -> None:
     """
     Warn of features that look like identifiers: by their names, or by what public rows hold.

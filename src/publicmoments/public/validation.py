@@ -85,17 +85,13 @@ def checked_columns(columns: Sequence[str] | None, width: int) -> tuple[str, ...
     return names
 
 
-def checked_response_scale(values: ArrayLike, count: int | None = None) -> Array:
+def checked_response_scale(values: ArrayLike) -> Array:
     """Return response scales as a vector; one number stands for one response."""
     scales = np.atleast_1d(_finite(values, "response_scale"))
     if scales.ndim != 1 or scales.size == 0 or not np.all(scales > 0):
         raise ValueError(
             "response_scale must be a positive number, or one per response, got shape "
             f"{scales.shape}; pass the root mean square of each response"
-        )
-    if count is not None and scales.size != count:
-        raise ValueError(
-            f"response_scale must have length {count}, got {scales.size}; pass one per response"
         )
     refuse_extreme_scales(scales, None, "response_scale")
     return scales

@@ -37,135 +37,107 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import os
 import struct
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from publicmoments.arrays import Array, read_only
 from publicmoments.io.atomic import write_atomically
+from publicmoments.io.envelope import FileKind, PathLike, flag, size, whole
 from publicmoments.privacy.card import card_from
 from publicmoments.release.moment_card import MomentPass
 from publicmoments.release.second_moment import Coordinates
 from publicmoments.release.weights import RowWeights
 
-MAGIC, VERSION = b"publicmoments-release ", 1
+PLAIN = ("n_rows", "columns", "diagonal_sd", "offdiagonal_sd")
+COORDINATES = ("n", "fingerprint", "mean_known", "tail")
+FIELDS = frozenset({*PLAIN, "weights", "coordinates", "anchor", "card", "dimension"})
+RELEASE_FILE = FileKind("publicmoments-release", 1, FIELDS, "MomentRelease.save", "release")
+MAGIC = b"publicmoments-release "
 LENGTH = struct.Struct("<Q")
 DIGEST = 32
-FIELDS = {
-    "n_rows",
-    "columns",
-    "diagonal_sd",
-    "offdiagonal_sd",
-    "weights",
-    "coordinates",
-    "anchor",
-    "card",
-    "dimension",
-}
 
 
-def write_release(path: str | os.PathLike[str], fields: Mapping[str, Any]) -> None:
+def write_release(path: PathLike, fields: Mapping[str, Any]) -> None:
     """Write the fields of a release, complete or not at all."""
-    coordinates: Coordinates = fields["coordinates"]
-    header = {
-        "n_rows": fields["n_rows"],
-        "columns": fields["columns"],
-        "diagonal_sd": fields["diagonal_sd"],
-        "offdiagonal_sd": fields["offdiagonal_sd"],
+    where: Coordinates = fields["coordinates"]
+    header = {name: fields[name] for name in PLAIN} | {
         "weights": asdict(fields["weights"]),
-        "coordinates": {
-            name: getattr(coordinates, name) for name in ("n", "fingerprint", "mean_known", "tail")
-        },
+        "coordinates": {name: getattr(where, name) for name in COORDINATES},
         "anchor": fields["anchor"],
         "card": fields["card"].to_dict(),
         "dimension": len(fields["noisy_gram"]),
     }
     text = json.dumps(header, allow_nan=False).encode()
-    arrays = [fields["noisy_gram"], coordinates.unwhitener]
-    body = b"".join(
-        [
-            MAGIC + b"%d\n" % VERSION,
-            LENGTH.pack(len(text)),
-            text,
-            *(array.astype("<f8").tobytes() for array in arrays),
-        ]
-    )
+    arrays = (fields["noisy_gram"], where.unwhitener)
+    numbers = b"".join(array.astype("<f8").tobytes() for array in arrays)
+    body = MAGIC + b"%d\n" % RELEASE_FILE.version + LENGTH.pack(len(text)) + text + numbers
     write_atomically(Path(path), body + hashlib.sha256(body).digest())
 
 
-def read_release(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_release(path: PathLike) -> dict[str, Any]:
     """Read the fields of a release, checking the file as a whole and each of them."""
     header, arrays = _parts(path)
-    try:
+    with RELEASE_FILE.checking(path):
         return _fields(header, arrays)
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        _refuse(path, f"have valid fields, but: {error}")
 
 
-def _parts(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bytes]:
+def _parts(path: PathLike) -> tuple[dict[str, Any], bytes]:
     """Check name, version and digest of a file; split it into header and arrays."""
     content = Path(path).read_bytes()
     if not content.startswith(MAGIC):
-        _refuse(path, "be a file written by MomentRelease.save")
+        RELEASE_FILE.refuse(path, "be a file written by MomentRelease.save")
     version, _, _ = content[len(MAGIC) : len(MAGIC) + 20].partition(b"\n")
-    if version != b"%d" % VERSION:
-        shown = version.decode("ascii", "replace")
-        _refuse(path, f"have version {VERSION}, the one this library reads, not {shown!r}")
+    known = version == b"%d" % RELEASE_FILE.version
+    shown = RELEASE_FILE.version if known else version.decode("ascii", "replace")
+    RELEASE_FILE.check_version(path, shown)
     body, digest = content[:-DIGEST], content[-DIGEST:]
     if hashlib.sha256(body).digest() != digest:
-        _refuse(path, "be whole, but its digest does not match: it was cut short or altered")
+        RELEASE_FILE.refuse(
+            path, "be whole, but its digest does not match: it was cut short or altered"
+        )
     rest = body[len(MAGIC) + len(version) + 1 :]
     if len(rest) < LENGTH.size:
-        _refuse(path, "have a header")
-    (length,) = LENGTH.unpack_from(rest)
-    text, arrays = rest[LENGTH.size : LENGTH.size + length], rest[LENGTH.size + length :]
-    try:
-        header = json.loads(text.decode())
-    except (RecursionError, ValueError):
-        _refuse(path, "have a header in JSON")
-    if not isinstance(header, dict) or set(header) != FIELDS:
-        _refuse(path, f"have the fields {', '.join(sorted(FIELDS))}")
-    return header, arrays
+        RELEASE_FILE.refuse(path, "have a header")
+    end = LENGTH.size + LENGTH.unpack_from(rest)[0]
+    header = RELEASE_FILE.parsed(path, rest[LENGTH.size : end], "have a header in JSON")
+    RELEASE_FILE.check_fields(path, header.keys())
+    return header, rest[end:]
 
 
 def _fields(header: dict[str, Any], arrays: bytes) -> dict[str, Any]:
     """Turn header and arrays into the fields of a release."""
-    p, n_rows = _count(header["dimension"], 2), _count(header["n_rows"], 1)
+    p, n_rows = whole("dimension", header["dimension"], 2), whole("n_rows", header["n_rows"])
     noisy_gram, unwhitener = _matrices(arrays, p)
-    where = header["coordinates"]
-    names = header["columns"]
+    where, names = header["coordinates"], header["columns"]
     if names is not None and not (
         len(names) == p - 1 and all(isinstance(name, str) for name in names)
     ):
         raise ValueError("columns must be null, or one name for each column")
-    if not (isinstance(header["anchor"], bool) and isinstance(where["mean_known"], bool)):
-        raise ValueError("anchor and mean_known must be true or false")
     return {
         "noisy_gram": noisy_gram,
-        "diagonal_sd": _positive(header["diagonal_sd"]),
-        "offdiagonal_sd": _positive(header["offdiagonal_sd"]),
+        "diagonal_sd": size("diagonal_sd", header["diagonal_sd"]),
+        "offdiagonal_sd": size("offdiagonal_sd", header["offdiagonal_sd"]),
         "n_rows": n_rows,
         "columns": None if names is None else tuple(names),
         "weights": RowWeights(
             **{
-                name: _positive(value, zero=name.startswith("predicted"))
+                name: size(name, value, zero=name.startswith("predicted"))
                 for name, value in header["weights"].items()
             }
         ),
         "coordinates": Coordinates(
             unwhitener=unwhitener,
-            n=None if where["n"] is None else _count(where["n"], 1),
+            n=None if where["n"] is None else whole("n", where["n"]),
             fingerprint=str(where["fingerprint"]),
-            mean_known=where["mean_known"],
-            tail=_positive(where["tail"]),
+            mean_known=flag("mean_known", where["mean_known"]),
+            tail=size("tail", where["tail"]),
         ),
-        "anchor": header["anchor"],
+        "anchor": flag("anchor", header["anchor"]),
         "card": card_from(header["card"], MomentPass),
     }
 
@@ -180,24 +152,3 @@ def _matrices(arrays: bytes, p: int) -> tuple[Array, Array]:
     if not np.array_equal(gram, gram.T):
         raise ValueError("noisy_gram must be symmetric")
     return read_only(gram), read_only(unwhitener)
-
-
-def _count(value: object, least: int) -> int:
-    """Read a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"counts must be whole numbers of at least {least}")
-    return value
-
-
-def _positive(value: object, *, zero: bool = False) -> float:
-    """Read a finite number, positive unless zero is allowed."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("sizes must be numbers")
-    if not (0.0 < value < math.inf or (zero and value == 0.0)):
-        raise ValueError("sizes must be finite and positive")
-    return float(value)
-
-
-def _refuse(path: str | os.PathLike[str], expected: str) -> NoReturn:
-    """Raise for a file that is not what it must be."""
-    raise ValueError(f"{path} must {expected}; save the release again, or fetch the file again")

@@ -231,6 +231,7 @@ def open_session(
     model: str = "",
     target: str = "",
     unprotected: str | None = None,
+    unit: PrivacyUnit = ONE_ROW,
 ) -> Iterator[Session]:
     """
     Open the session of a fit, paid for by the ledger where there is one.
@@ -251,13 +252,15 @@ def open_session(
         What is fitted, and what it predicts; for the ledger.
     unprotected : str, optional
         Why a method is not private whatever its noise: one that reads its bounds from private rows.
+    unit : PrivacyUnit
+        Whom the guarantee is about.
 
     Yields
     ------
     Session
     """
     source = noise_source(random_state, protects=unprotected is None)
-    bought = spendable(stated, lambda total: laws_of(demands, total))
+    bought = spendable(stated, lambda total: laws_of(demands, total, unit))
     with open_account(
         ledger,
         dataset,
@@ -268,7 +271,7 @@ def open_session(
         model=model,
         target=target,
     ) as account:
-        yield Session(rows, account, source, stated, bought, unprotected)
+        yield Session(rows, account, source, stated, bought, unprotected, unit)
 
 
 def noise_source(random_state: RandomState, *, protects: bool) -> NoiseSource:

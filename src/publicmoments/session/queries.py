@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from publicmoments.privacy.budgets import GDP
 from publicmoments.privacy.laws import Law, NoiseLaw, gram_noise_law, vector_noise_law
 from publicmoments.privacy.noise import NoiseSource, add_gram_noise, add_vector_noise
-from publicmoments.privacy.unit import ONE_ROW, PrivacyUnit
+from publicmoments.privacy.unit import PrivacyUnit
 from publicmoments.rows.recipe import CountRecipe, GramRecipe, Recipe, TotalRecipe
 
 Cost: TypeAlias = Callable[[GDP], GDP]
@@ -60,20 +60,20 @@ class Demand:
     Parameters
     ----------
     law : callable
-        Their noise law for a mu.
+        Their noise law for a mu and a unit.
     cost : callable
         What each costs.
     times : int
         How many there are.
     """
 
-    law: Callable[[float], Law]
+    law: Callable[[float, PrivacyUnit], Law]
     cost: Cost
     times: int = 1
 
-    def laws(self, total: GDP) -> list[Law]:
+    def laws(self, total: GDP, unit: PrivacyUnit) -> list[Law]:
         """Noise laws of all of them for a total budget."""
-        return [self.law(self.cost(total).mu)] * self.times
+        return [self.law(self.cost(total).mu, unit)] * self.times
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +150,12 @@ class GramQuery(Query):
     ----------
     statistic, recipe
         As in `Query`.
-    law_for : callable
-        Noise law for a squared bound, a length and a mu; by default the least noise there is.
+    law_for : callable, optional
+        Noise law of a published algorithm, for a squared bound, a length and a mu; by default the
+        least noise that the unit needs.
     """
 
-    law_for: GramLaw = gram_noise_law
+    law_for: GramLaw | None = None
 
     def squared_change(self, unit: PrivacyUnit) -> Fraction:
         """As far as replacing rows within their bound does, in Frobenius norm."""
@@ -162,7 +163,8 @@ class GramQuery(Query):
 
     def law(self, mu: float, unit: PrivacyUnit) -> Law:
         """Noise on and above the diagonal."""
-        return self.law_for(self.recipe.l2_bound_squared, self.recipe.dimension, mu)
+        recipe = self.recipe
+        return _gram_law(self.law_for, recipe.l2_bound_squared, recipe.dimension, mu, unit)
 
     def noisy(self, exact: Integers, law: Law, source: NoiseSource) -> Integers:
         """Add symmetric noise."""
@@ -198,11 +200,15 @@ class EigenvalueQuery(SumQuery):
 
 
 def gram_demand(
-    n_rows: int, dimension: int, cost: Cost, times: int = 1, law_for: GramLaw = gram_noise_law
+    n_rows: int, dimension: int, cost: Cost, times: int = 1, law_for: GramLaw | None = None
 ) -> Demand:
     """Say that Gram matrices of rows of some length will be asked for."""
     bound = int(4 ** GramRecipe.bits_for(n_rows, dimension))
-    return Demand(lambda mu: law_for(bound, dimension, mu), cost, times)
+
+    def law(mu: float, unit: PrivacyUnit) -> Law:
+        return _gram_law(law_for, bound, dimension, mu, unit)
+
+    return Demand(law, cost, times)
 
 
 def sum_demand(
@@ -211,21 +217,31 @@ def sum_demand(
     cost: Cost,
     times: int = 1,
     kind: type[TotalRecipe] = TotalRecipe,
-    unit: PrivacyUnit = ONE_ROW,
 ) -> Demand:
     """Say that sums of rows will be asked for, on the grid of a kind of recipe."""
-    change = unit.sum_square(int(4 ** kind.bits_for(n_rows, dimension)))
-    return Demand(lambda mu: vector_noise_law(change, dimension, mu), cost, times)
+    bound = int(4 ** kind.bits_for(n_rows, dimension))
+    return Demand(
+        lambda mu, unit: vector_noise_law(unit.sum_square(bound), dimension, mu), cost, times
+    )
 
 
-def count_demand(
-    n_rows: int, cells: int, cost: Cost, times: int = 1, unit: PrivacyUnit = ONE_ROW
-) -> Demand:
+def count_demand(n_rows: int, cells: int, cost: Cost, times: int = 1) -> Demand:
     """Say that histograms will be asked for."""
-    change = unit.count_square(int(2 ** CountRecipe.bits_for(n_rows, cells)))
-    return Demand(lambda mu: vector_noise_law(change, cells, mu), cost, times)
+    mark = int(2 ** CountRecipe.bits_for(n_rows, cells))
+    return Demand(
+        lambda mu, unit: vector_noise_law(unit.count_square(mark), cells, mu), cost, times
+    )
 
 
-def laws_of(demands: Sequence[Demand], total: GDP) -> list[Law]:
+def laws_of(demands: Sequence[Demand], total: GDP, unit: PrivacyUnit) -> list[Law]:
     """Noise laws of all that will be asked, for a total budget."""
-    return [law for demand in demands for law in demand.laws(total)]
+    return [law for demand in demands for law in demand.laws(total, unit)]
+
+
+def _gram_law(
+    law_for: GramLaw | None, bound: int, dimension: int, mu: float, unit: PrivacyUnit
+) -> Law:
+    """Noise of a Gram matrix: what an algorithm publishes, or the least there is."""
+    if law_for is not None:
+        return law_for(bound, dimension, mu)
+    return gram_noise_law(bound, dimension, mu, unit)

@@ -168,9 +168,9 @@ def test_experiments_run_in_the_repository(pmt, tmp_path, monkeypatch):
 
 
 def test_demo_compares_and_reports(pmt, tmp_path, monkeypatch):
-    from publicmoments.cli import demo
+    from publicmoments.cli import pmt_demo
 
-    monkeypatch.setattr(demo, "PRIVATE_ROWS", 5_000)
+    monkeypatch.setattr(pmt_demo, "PRIVATE_ROWS", 5_000)
     monkeypatch.chdir(tmp_path)
     shown = pmt("demo")
     assert shown.code == 0

@@ -9,8 +9,8 @@ import pyarrow.parquet
 import pytest
 
 from publicmoments import GDP, PublicMoments, Ridge, load_model
-from publicmoments.cli import fit as fit_command
 from publicmoments.cli.columns import chosen_columns
+from publicmoments.cli.pmt_fit import SEEDED
 from publicmoments.cli.table_files import open_table
 
 FEATURES = ("--features", "a,b,c")
@@ -72,7 +72,7 @@ def test_a_seed_is_warned_of_loudly(pmt, files, moments, tmp_path):
     arguments = ["fit", "ridge", files.csv, "--target", "y", "--public", moments, "--mu", "1"]
     seeded = pmt(*arguments, "--seed", "1", "-o", tmp_path / "m.json", "--json")
     assert seeded.code == 0
-    assert fit_command.SEEDED in seeded.err
+    assert SEEDED in seeded.err
     assert json.loads(seeded.out)["card"]["private"] is False
     assert load_model(tmp_path / "m.json").random_state is None
 

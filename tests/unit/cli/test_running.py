@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from publicmoments import atomic
-from publicmoments.cli import data, main
+from publicmoments.cli import main, pmt_data
 from publicmoments.cli.failures import explained
+from publicmoments.io import atomic
 from publicmoments.models.ridge import Ridge
 
 HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib", "rich", "sqlalchemy")
@@ -123,7 +123,7 @@ def test_messages_of_others_are_not_shown(pmt, monkeypatch):
     def failing(options, screen):
         raise RuntimeError("Mr Secret, 41")
 
-    monkeypatch.setattr(data, "_list", failing)
+    monkeypatch.setattr(pmt_data, "_list", failing)
     done = pmt("data", "list")
     assert done.code == 1
     assert "RuntimeError" in done.err

@@ -8,14 +8,9 @@ import pytest
 
 from publicmoments import GDP, LogisticRegression, PoissonRegressor, PublicMoments, Ridge
 from publicmoments.data import as_responses, as_table, device_array, device_table, on_device
-from publicmoments.engines import device, numpy_engine
-from publicmoments.rows import (
-    CoarseTotalRecipe,
-    GramRecipe,
-    InvalidRows,
-    PrivateRows,
-    TotalRecipe,
-)
+from publicmoments.engines import device, host
+from publicmoments.rows.private_rows import InvalidRows, PrivateRows
+from publicmoments.rows.recipe import CoarseTotalRecipe, GramRecipe, TotalRecipe
 
 N, D = 1000, 3
 
@@ -91,53 +86,43 @@ def same(first, second):
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("y_there", [True, False])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_gram_of_ridge_rows(put, make_recipe, sample, y_there, fit_intercept, d, monkeypatch):
+def test_products_of_rows(put, make_recipe, sample, y_there, fit_intercept, d, monkeypatch):
     p, X, y = d + fit_intercept, sample[0][:, :d].copy(), sample[1]
     rng = np.random.default_rng(1)
-    recipe = make_recipe(
-        p, whitener=rng.normal(size=(p, p)), coef=rng.normal(size=(p, 1)), n_rows=N
-    )
-    expected = numpy_engine.add_up(here(X, y, fit_intercept=fit_intercept), recipe, "gram")
+    recipe = make_recipe(GramRecipe, p, whitener=rng.normal(size=(p, p)), n_rows=N)
+    expected = host.add_up(here(X, y, fit_intercept=fit_intercept), recipe)
     rows = there(put, X, y, y_there=y_there, fit_intercept=fit_intercept)
-    assert same(device.add_up(rows, recipe, "gram"), expected)
+    assert same(device.add_up(rows, recipe), expected)
     monkeypatch.setattr(device, "BLOCK_CELLS", 0)
-    assert same(device.add_up(rows, recipe, "gram"), expected)
+    assert same(device.add_up(rows, recipe), expected)
 
 
-@pytest.mark.parametrize(
-    ("p", "q", "x_radius", "response_bound"),
-    # The whole radius is 80 or 76: no multiple of an eighth is near a tie of such a grid.
-    [(3, 1, 48.0, 64.0), (130, 1, 48.0, 64.0), (600, 2, 68.0, 24.0)],
-)
-def test_exactly_the_same_integers_where_whitening_is_exact(
-    put, make_recipe, p, q, x_radius, response_bound
-):
+@pytest.mark.parametrize(("p", "k"), [(3, 1), (130, 1), (300, 2)])
+def test_exactly_the_same_integers_where_whitening_is_exact(put, make_recipe, p, k):
+    # A bound of 2^6 and rows that are multiples of an eighth: none is near a tie.
     rng = np.random.default_rng(4)
-    X, Y = (np.round(rng.normal(size=(N, columns)) * 8) / 8 for columns in (p, q))
-    recipe = make_recipe(p, q, n_rows=N, x_radius=x_radius, response_bound=response_bound)
-    found = device.add_up(there(put, X, Y), recipe, "gram")
-    assert found.tolist() == numpy_engine.add_up(here(X, Y), recipe, "gram").tolist()
+    X, Y = (np.round(rng.normal(size=(N, columns)) * 8) / 8 for columns in (p, k))
+    recipe = make_recipe(GramRecipe, p, k, n_rows=N, radius=64.0, l2_bound=64.0)
+    found = device.add_up(there(put, X, Y), recipe)
+    assert found.tolist() == host.add_up(here(X, Y), recipe).tolist()
 
 
 def test_single_precision_is_widened_first(put, make_recipe, sample):
     X, y = sample[0][:, :2].astype(np.float32), sample[1]
     whitener = np.array([[0.3, 0.1], [-0.2, 0.7]])
-    recipe = make_recipe(2, whitener=whitener, n_rows=N)
-    expected = numpy_engine.add_up(here(X.astype(float), y), recipe, "gram")
-    assert same(device.add_up(there(put, X, y), recipe, "gram"), expected)
+    recipe = make_recipe(GramRecipe, 2, whitener=whitener, n_rows=N)
+    expected = host.add_up(here(X.astype(float), y), recipe)
+    assert same(device.add_up(there(put, X, y), recipe), expected)
 
 
 @pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize(
-    ("kind", "recipe_kind"),
-    [("total", TotalRecipe), ("total", CoarseTotalRecipe), ("gram", GramRecipe)],
-)
-def test_rows_times_a_factor(put, make_scaled, sample, kind, recipe_kind, k):
+@pytest.mark.parametrize("kind", [TotalRecipe, CoarseTotalRecipe, GramRecipe])
+def test_rows_times_a_factor(put, make_recipe, sample, kind, k):
     X, y = sample
     Y = np.column_stack([y, -y])[:, :k]
     rng = np.random.default_rng(2)
-    recipe = make_scaled(
-        recipe_kind,
+    recipe = make_recipe(
+        kind,
         D,
         k,
         whitener=rng.normal(size=(D, D)),
@@ -148,17 +133,17 @@ def test_rows_times_a_factor(put, make_scaled, sample, kind, recipe_kind, k):
         n_rows=N,
         whole_predictor=True,
     )
-    found = device.add_up(there(put, X, Y), recipe, kind)
-    assert same(found, numpy_engine.add_up(here(X, Y), recipe, kind))
+    found = device.add_up(there(put, X, Y), recipe)
+    assert same(found, host.add_up(here(X, Y), recipe))
 
 
 def test_blocks_of_any_size_give_one_sum(put, make_recipe, sample, monkeypatch):
-    recipe = make_recipe(D, n_rows=N)
-    whole = device.add_up(there(put, *sample), recipe, "gram")
+    recipe = make_recipe(GramRecipe, D, n_rows=N)
+    whole = device.add_up(there(put, *sample), recipe)
     monkeypatch.setattr(device, "BLOCK_CELLS", 512 * device.COLUMN_MULTIPLE)
-    assert device.add_up(there(put, *sample), recipe, "gram").tolist() == whole.tolist()
-    monkeypatch.setattr(type(recipe), "max_block_rows", 300)
-    assert device.add_up(there(put, *sample), recipe, "gram").tolist() == whole.tolist()
+    assert device.add_up(there(put, *sample), recipe).tolist() == whole.tolist()
+    monkeypatch.setattr(GramRecipe, "max_block_rows", 300)
+    assert device.add_up(there(put, *sample), recipe).tolist() == whole.tolist()
 
 
 @pytest.mark.parametrize(
@@ -166,18 +151,18 @@ def test_blocks_of_any_size_give_one_sum(put, make_recipe, sample, monkeypatch):
     [(1, 10**6, 256), (1000, 1, 256), (1000, 767, 512), (1024, 1023, 512), (8_000, 1_100, 1_024)],
 )
 def test_blocks_are_about_equally_full(make_recipe, n_rows, most, block_rows, monkeypatch):
-    recipe = make_recipe(D, n_rows=n_rows)
+    recipe = make_recipe(GramRecipe, D, n_rows=n_rows)
     monkeypatch.setattr(device, "BLOCK_CELLS", most * device.COLUMN_MULTIPLE)
     assert device._block_rows(n_rows, recipe) == block_rows
     monkeypatch.undo()
-    monkeypatch.setattr(type(recipe), "max_block_rows", most)
+    monkeypatch.setattr(GramRecipe, "max_block_rows", most)
     assert device._block_rows(n_rows, recipe) == block_rows
 
 
 def test_blocks_of_a_long_table_are_nearly_full_and_within_their_cells(make_recipe):
     n_rows = 8_000_000
-    block_rows = device._block_rows(n_rows, make_recipe(208, n_rows=n_rows))
-    assert 0.98 * device.BLOCK_CELLS < block_rows * 224 <= device.BLOCK_CELLS
+    block_rows = device._block_rows(n_rows, make_recipe(GramRecipe, 208, n_rows=n_rows))
+    assert 0.98 * device.BLOCK_CELLS < block_rows * 208 <= device.BLOCK_CELLS
     assert -n_rows % block_rows < 0.03 * block_rows
 
 
@@ -186,31 +171,31 @@ def test_strips_of_a_product_make_the_whole(put, make_recipe, strips, monkeypatc
     p = 70
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(N, p)), rng.normal(size=N)
-    recipe = make_recipe(p, n_rows=N, x_radius=20.0, response_bound=20.0)
-    expected = numpy_engine.add_up(here(X, y), recipe, "gram")
+    recipe = make_recipe(GramRecipe, p, n_rows=N, radius=20.0, l2_bound=20.0)
+    expected = host.add_up(here(X, y), recipe)
     monkeypatch.setattr(device, "STRIPS", strips)
-    assert same(device.add_up(there(put, X, y), recipe, "gram"), expected)
+    assert same(device.add_up(there(put, X, y), recipe), expected)
 
 
 @pytest.mark.parametrize("value", [1e100, -1e300, math.nan, math.inf])
 def test_odd_rows_are_left_to_the_host(put, make_recipe, sample, value):
     X, y = sample
     X[5, 1], y[7] = value, value
-    recipe = make_recipe(D, n_rows=N)
+    recipe = make_recipe(GramRecipe, D, n_rows=N)
     if not math.isfinite(value):
         with pytest.raises(InvalidRows, match="NaN or infinity"):
-            device.add_up(there(put, X, y), recipe, "gram")
-    found = device.add_up(there(put, X, y, ignore_invalid=True), recipe, "gram")
-    assert same(found, numpy_engine.add_up(here(X, y, ignore_invalid=True), recipe, "gram"))
+            device.add_up(there(put, X, y), recipe)
+    found = device.add_up(there(put, X, y, ignore_invalid=True), recipe)
+    assert same(found, host.add_up(here(X, y, ignore_invalid=True), recipe))
 
 
-def test_one_row_moves_the_sum_within_the_bound(put, make_recipe, make_rows, sample):
-    recipe = make_recipe(D, n_rows=N)
+def test_one_row_moves_the_sum_within_the_bound(put, make_recipe, sample):
+    recipe = make_recipe(GramRecipe, D, n_rows=N, radius=math.inf)
     X, y = sample
     sums = []
-    for sign in (1.0, -1.0):
-        X[0], y[0] = (1e6, 0.0, 0.0), sign * 1e6
-        sums.append(device.add_up(there(put, X, y), recipe, "gram").astype(object))
+    for row in ((1e6, 0.0, 0.0), (0.0, 1e6, 0.0)):
+        X[0] = row
+        sums.append(device.add_up(there(put, X, y), recipe).astype(object))
     change = ((sums[0] - sums[1]) ** 2).sum()
     declared = 2 * recipe.l2_bound_squared**2
     assert 0.5 * declared < change <= declared

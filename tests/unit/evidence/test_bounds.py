@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from publicmoments.evidence.tails import LengthBounds, choose_bound
 from publicmoments.evidence.standins import StandIns
-from publicmoments.evidence.tails import Tails, sorted_in
+from publicmoments.evidence.tails import LengthBounds, Tails, choose_bound, sorted_in
 from publicmoments.families import Bernoulli, Multinomial
 
 P = 5

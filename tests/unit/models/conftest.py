@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from publicmoments import release
-from publicmoments.models import fitting
+from audit.door import Kept, Passage, Scripted, fixed_releases, noise_from, watched
 from publicmoments.privacy import Account
 from publicmoments.privacy.noise import SystemNoise
-from publicmoments.rows import CountRecipe, GramRecipe
-from tests.helpers import fix_releases
 
 
 @pytest.fixture
@@ -58,33 +54,6 @@ def refusal(untouched: None) -> Callable[..., str]:
     return refused
 
 
-KINDS = {GramRecipe: "second moment", CountRecipe: "histogram"}
-
-
-@dataclass(frozen=True, eq=False)
-class Passage:
-    """One release: its kind, the recipe of its rows, its cost, and its values per row."""
-
-    kind: str
-    recipe: Any
-    mu: float
-    noisy: np.ndarray
-    exact: np.ndarray
-
-
-class Scripted:
-    """Draws its scale times a factor, and tells of each draw."""
-
-    private = True
-
-    def __init__(self, factor: float, events: list[str]) -> None:
-        self.factor, self.events = factor, events
-
-    def draw(self, count: int, noise_sd: float) -> np.ndarray:
-        self.events.append("draw")
-        return np.full(count, round(self.factor * noise_sd), dtype=np.int64)
-
-
 class Door:
     """Releases, charges and draws in order; noise is its scale times ``source.factor``."""
 
@@ -95,47 +64,32 @@ class Door:
 
     @property
     def kinds(self) -> list[str]:
-        return [passage.kind for passage in self.passages]
+        """What was released."""
+        return [passage.query.statistic for passage in self.passages]
 
     @property
     def total_mu(self) -> float:
+        """What it cost."""
         return float(np.sqrt(sum(passage.mu**2 for passage in self.passages)))
-
-    def watch(self, monkeypatch: pytest.MonkeyPatch, name: str, values: str) -> None:
-        real = getattr(release, name)
-
-        def measure(rows, recipe, cost, account, source):
-            released = real(rows, recipe, cost, account, source)
-            before = list(self.events)
-            exact = real(rows, recipe, cost, Account(cost), Scripted(0.0, []))
-            self.events[:] = before
-            noisy, silent = getattr(released, values), getattr(exact, values)
-            kind = KINDS.get(type(recipe), "gradient")
-            self.passages.append(Passage(kind, recipe, cost.mu, noisy, silent))
-            return released
-
-        monkeypatch.setattr(release, name, measure)
 
 
 @pytest.fixture
-def door(monkeypatch: pytest.MonkeyPatch) -> Door:
+def door(monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
     """Watch every release of a fit."""
     door = Door()
-    door.watch(monkeypatch, "measure_gram", "noisy_gram")
-    door.watch(monkeypatch, "measure_total", "noisy_mean")
     charge = Account.charge
 
-    def watched(self, cost):
+    def charged(self, cost):
         charge(self, cost)
         door.events.append("charge")
 
-    monkeypatch.setattr(Account, "charge", watched)
-    monkeypatch.setattr(fitting, "noise_source", lambda random_state: door.source)
-    return door
+    monkeypatch.setattr(Account, "charge", charged)
+    with watched() as door.passages, noise_from(door.source):
+        yield door
 
 
 @pytest.fixture
-def fixed_releases(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, Any]]:
+def kept_sums() -> Iterator[list[Kept]]:
     """Every release is the same whatever the exact sum; sums and noise laws are kept for a look."""
-    # Of a size that differs from one release to the next, as gradients do.
-    return fix_releases(monkeypatch, lambda count: 2.0 ** (26 - count % 3))
+    with fixed_releases(lambda count: 2.0 ** (26 - count % 3), 2.0**37) as kept:
+        yield kept

@@ -61,12 +61,12 @@ def everything_told(make, table, **parameters):
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS.keys())
 @pytest.mark.parametrize("privacy", [GDP(30.0), ApproxDP(1.0, 1e-6)], ids=repr)
-def test_equal_releases_give_equal_models(fixed_releases, make, privacy):
+def test_equal_releases_give_equal_models(kept_sums, make, privacy):
     told, first = [], []
     for table in TABLES.values():
-        fixed_releases.clear()
-        told.append((everything_told(make, table, privacy=privacy), len(fixed_releases)))
-        first.append(fixed_releases[0][0])
+        kept_sums.clear()
+        told.append((everything_told(make, table, privacy=privacy), len(kept_sums)))
+        first.append(kept_sums[0][0])
     assert told[0] == told[1] == told[2]
     # The sums behind the releases did differ.
     assert not np.array_equal(first[0], first[1])
@@ -80,14 +80,14 @@ def test_different_releases_give_different_models(make):
     assert ordinary["coef_"] != strange["coef_"]
 
 
-def test_exposures_are_private_too(fixed_releases):
+def test_exposures_are_private_too(kept_sums):
     X, y = TABLES["ordinary"]
     coefs, first = [], []
     for exposure in (np.ones(N), RNG.uniform(0.1, 10.0, size=N)):
         model = PoissonRegressor(privacy=GDP(1.0), public=ROWS)
         coefs.append(model.fit(X, y, exposure=exposure).coef_)
         # The second moment is one of features only; then there is the histogram of counts.
-        first.append(fixed_releases[1][0])
-        fixed_releases.clear()
+        first.append(kept_sums[1][0])
+        kept_sums.clear()
     np.testing.assert_array_equal(*coefs)
     assert not np.array_equal(*first)

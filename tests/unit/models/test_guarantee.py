@@ -15,8 +15,10 @@ from publicmoments.privacy.laws import (
     gram_noise_law,
     vector_noise_law,
 )
+from publicmoments.privacy.unit import ONE_ROW
 
-GRAM_BOUND, TOTAL_BOUND = 4**16, 4**26
+GRAM_BOUND = 4**16
+CHANGES = ONE_ROW.gram_square(GRAM_BOUND, 3), ONE_ROW.sum_square(4**26)
 
 
 def both_laws(total: GDP) -> list:
@@ -24,15 +26,15 @@ def both_laws(total: GDP) -> list:
     matrix, vector = total.split(0.36, 0.64)
     return [
         gram_noise_law(GRAM_BOUND, 3, matrix.mu),
-        vector_noise_law(TOTAL_BOUND, 30, vector.mu),
+        vector_noise_law(CHANGES[1], 30, vector.mu),
     ]
 
 
 def charged(total: GDP) -> list:
     """The same as releases that have been made."""
     return [
-        SimpleNamespace(law=law, rho=law.rho(bound))
-        for law, bound in zip(both_laws(total), (GRAM_BOUND, TOTAL_BOUND), strict=True)
+        SimpleNamespace(law=law, rho=law.cost(change))
+        for law, change in zip(both_laws(total), CHANGES, strict=True)
     ]
 
 

@@ -95,9 +95,9 @@ def test_what_is_released_is_charged_first_and_adds_up_to_the_budget(door, name,
 
 def test_each_gradient_has_more_budget_than_the_one_before(door):
     fitted("poisson", privacy=GDP(0.3))
-    squares = np.array([one.mu**2 for one in door.passages if one.kind == "gradient"])
+    squares = np.array([one.mu**2 for one in door.passages if one.query.statistic == "gradient"])
     np.testing.assert_allclose(squares[1:] / squares[:-1], GROWTH, rtol=1e-9)
-    counts = [one.mu for one in door.passages if one.kind == "histogram"][1:]
+    counts = [one.mu for one in door.passages if one.query.statistic == "histogram"][1:]
     np.testing.assert_allclose(counts, counts[0], rtol=1e-9)
 
 
@@ -184,8 +184,8 @@ def test_noise_is_what_the_card_says(door, name):
     door.source.factor = 1.0
     model = fitted(name, privacy=GDP(10.0))
     for one, passage in zip(model.card_.passes, door.passages, strict=True):
-        noise = np.abs(passage.noisy - passage.exact)
-        noise = np.diag(noise) if passage.kind == "second moment" else noise
+        noise = np.abs(passage.noise)
+        noise = np.diag(noise) if passage.kind == "gram" else noise
         np.testing.assert_allclose(noise, one.noise_sd, rtol=1e-5)
         # 2 R / (mu n) for a sum, sqrt(2) / (mu n) for counts, sqrt(2) R^2 / (mu n) for a matrix.
         wide = {

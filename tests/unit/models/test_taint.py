@@ -67,12 +67,12 @@ def everything_told(table, public, **parameters):
     ],
     ids=["default", "penalised", "free", "approximate"],
 )
-def test_equal_releases_give_equal_models(fixed_releases, public, parameters):
+def test_equal_releases_give_equal_models(kept_sums, public, parameters):
     told, sums = [], []
     for table in (ordinary_table(), strange_table(), empty_table()):
-        fixed_releases.clear()
+        kept_sums.clear()
         told.append(everything_told(table, public, **parameters))
-        sums.append([exact for exact, _ in fixed_releases])
+        sums.append([exact for exact, _ in kept_sums])
     assert told[0] == told[1] == told[2]
     assert {"coef_", "intercept_", "card_", "n_features_in_"} <= set(told[0])
     # The sums behind the releases did differ, in every release.
@@ -81,17 +81,17 @@ def test_equal_releases_give_equal_models(fixed_releases, public, parameters):
     assert not np.array_equal(sums[0][0], sums[2][0])
 
 
-def test_several_responses(fixed_releases):
+def test_several_responses(kept_sums):
     public = PublicMoments.from_rows(B, response=B[:, :2])
     tables = [(X, np.column_stack([y, -y])) for X, y in (ordinary_table(), strange_table())]
     told = []
     for table in tables:
-        fixed_releases.clear()
+        kept_sums.clear()
         told.append(everything_told(table, public))
     assert told[0] == told[1]
 
 
-@pytest.mark.usefixtures("fixed_releases")
+@pytest.mark.usefixtures("kept_sums")
 def test_private_attributes_are_all_looked_at():
     model = Ridge(privacy=GDP(1.0), public=PUBLIC["rows and responses"]).fit(*ordinary_table())
     unknown = set(vars(model)) - set(model.get_params())

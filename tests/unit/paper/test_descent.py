@@ -81,7 +81,7 @@ def test_a_step_of_gradient_descent(door):
         np.testing.assert_allclose(gradient.recipe.coef[:, 0], coef, rtol=1e-9, atol=1e-12)
         # Rows of length 1 and residuals below 1.5 are not clipped.
         if np.abs(X @ coef - y).max() < 1.5:
-            np.testing.assert_allclose(gradient.exact, X.T @ (X @ coef - y) / N, atol=1e-6)
+            np.testing.assert_allclose(gradient.silent, X.T @ (X @ coef - y) / N, atol=1e-6)
         coef = coef - 0.1 * (gradient.noisy + 0.5 * coef)
         np.testing.assert_allclose(model.coef_path_[t + 1], coef, rtol=1e-9)
 
@@ -91,7 +91,7 @@ def test_gradients_of_rows_are_clipped_whole(door):
     X = np.tile([30.0, 40.0, 0.0, 0.0], (N, 1))
     descent(iterations=1).fit(X, np.full(N, -1e5))
     # The slope 1e5 times a row of length 50, shortened to 1.5 along (0.6, 0.8).
-    np.testing.assert_allclose(door.passages[0].exact, [0.9, 1.2, 0.0, 0.0], rtol=1e-6)
+    np.testing.assert_allclose(door.passages[0].silent, [0.9, 1.2, 0.0, 0.0], rtol=1e-6)
     assert door.passages[0].recipe.l2_bound == 1.5
     assert door.passages[0].recipe.radius == math.inf
 
@@ -102,7 +102,7 @@ def test_other_families(door, family, slope):
     X, _ = unit_rows()
     descent(iterations=1, family=family).fit(X, np.ones(N))
     # 1/2 - 1 and exp(0) - 1, a quarter of the rows along each axis.
-    np.testing.assert_allclose(door.passages[0].exact, np.full(D, slope / 4), atol=1e-6)
+    np.testing.assert_allclose(door.passages[0].silent, np.full(D, slope / 4), atol=1e-6)
 
 
 def test_defaults_are_those_of_the_simulation():
@@ -120,7 +120,7 @@ def test_elastic_net_truncates_rows_and_residuals(door):
     model = elastic_net(iterations=1).fit(X, np.full(N, -1e9))
     assert model.radius_ == pytest.approx(math.sqrt(40.0), rel=1e-12)
     assert model.response_radius_ == pytest.approx(math.sqrt(10.0), rel=1e-12)
-    np.testing.assert_allclose(door.passages[0].exact, [0.0, 0.0, 20.0, 0.0], rtol=1e-6)
+    np.testing.assert_allclose(door.passages[0].silent, [0.0, 0.0, 20.0, 0.0], rtol=1e-6)
     assert door.passages[0].recipe.l2_bound == pytest.approx(20.0, rel=1e-12)
 
 
@@ -131,7 +131,7 @@ def test_elastic_net_clips_residuals_whatever_the_length_of_the_row(door):
     model = elastic_net(iterations=2).fit(X, np.full(N, -1e9))
     # sqrt(10) at the start, and again at coefficients that have moved.
     for gradient in door.passages:
-        np.testing.assert_allclose(gradient.exact[0], math.sqrt(10.0), rtol=1e-6)
+        np.testing.assert_allclose(gradient.silent[0], math.sqrt(10.0), rtol=1e-6)
     assert model.coef_path_[1, 0] < -1.0
 
 
@@ -153,4 +153,4 @@ def test_residuals_of_elastic_net_are_in_public_units(door):
     door.source.factor = 0.0
     X, y = unit_rows()
     elastic_net(iterations=1).fit(X, y)
-    np.testing.assert_allclose(door.passages[0].exact, -X.T @ y / N / 2.0, atol=1e-6)
+    np.testing.assert_allclose(door.passages[0].silent, -X.T @ y / N / 2.0, atol=1e-6)

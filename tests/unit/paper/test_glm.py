@@ -158,8 +158,8 @@ def test_logistic_slopes_and_curvatures_at_zero(door):
     X, y = unit_rows()
     logistic(iterations=1).fit(X, y)
     hessian, gradient = door.passages
-    np.testing.assert_allclose(hessian.exact, 0.25 * np.eye(D) / 4, atol=1e-5)
-    np.testing.assert_allclose(gradient.exact, X.T @ (0.5 - y) / N, atol=1e-6)
+    np.testing.assert_allclose(hessian.silent, 0.25 * np.eye(D) / 4, atol=1e-5)
+    np.testing.assert_allclose(gradient.silent, X.T @ (0.5 - y) / N, atol=1e-6)
 
 
 def test_logistic_rows_are_truncated_at_the_radius(door):
@@ -169,9 +169,9 @@ def test_logistic_rows_are_truncated_at_the_radius(door):
     model = logistic(iterations=1).fit(X, np.ones(N, dtype=int))
     hessian, gradient = door.passages
     assert model.radius_ == pytest.approx(RADIUS, rel=1e-12)
-    assert hessian.exact[1, 1] == pytest.approx(10.0, rel=1e-4)
+    assert hessian.silent[1, 1] == pytest.approx(10.0, rel=1e-4)
     # (1/2 - 1) * -sqrt(40): half of the bound on a gradient.
-    assert gradient.exact[1] == pytest.approx(RADIUS / 2, rel=1e-6)
+    assert gradient.silent[1] == pytest.approx(RADIUS / 2, rel=1e-6)
     # 10 b + 5 b = -sqrt(10).
     assert model.coef_[1] == pytest.approx(-RADIUS / 2 / 15.0, rel=1e-4)
 
@@ -185,8 +185,8 @@ def test_predictors_are_those_of_the_truncated_rows(door):
     assert first == pytest.approx(RADIUS / 2 / 15.0, rel=1e-4)
     hessian, gradient = door.passages[2:]
     # p = 1 / (1 + exp(-sqrt(40) sqrt(40) / 30)) = 0.7914.
-    assert gradient.exact[1] == pytest.approx((0.791391 - 1.0) * RADIUS, rel=1e-4)
-    assert hessian.exact[1, 1] == pytest.approx(0.791391 * 0.208609 * 40.0, rel=1e-4)
+    assert gradient.silent[1] == pytest.approx((0.791391 - 1.0) * RADIUS, rel=1e-4)
+    assert hessian.silent[1, 1] == pytest.approx(0.791391 * 0.208609 * 40.0, rel=1e-4)
 
 
 @pytest.mark.parametrize(("response", "slope"), [(1e9, -2.0), (-1e9, 4.0), (2.0, -1.0)])
@@ -198,8 +198,8 @@ def test_responses_of_a_poisson_model_are_clipped(door, response, slope):
     glm(Poisson(), iterations=1, coef_bound=bound).fit(X, np.full(N, response))
     hessian, gradient = door.passages
     # exp(0) - clip(y, -3, 3), times the radius.
-    assert gradient.exact[0] == pytest.approx(slope * RADIUS, rel=1e-5)
-    assert hessian.exact[0, 0] == pytest.approx(40.0, rel=1e-4)
+    assert gradient.silent[0] == pytest.approx(slope * RADIUS, rel=1e-5)
+    assert hessian.silent[0, 0] == pytest.approx(40.0, rel=1e-4)
     # R_y + M_b' = 7 and sqrt(M_b'') = 2.
     assert gradient.recipe.l2_bound == pytest.approx(7.0 * RADIUS, rel=1e-12)
     assert hessian.recipe.l2_bound == pytest.approx(2.0 * RADIUS, rel=1e-12)

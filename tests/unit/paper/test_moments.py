@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from audit.door import noise_from
 from audit.replay import recorded
 from publicmoments import GDP, ApproxDP, BudgetExceeded, PublicMoments
 from publicmoments.paper import (
@@ -39,11 +40,9 @@ EACH = pytest.mark.parametrize("name", BOTH)
 
 
 @pytest.fixture
-def quiet(monkeypatch, silence):
-    from publicmoments import release
-
-    monkeypatch.setattr(release, "SystemNoise", lambda: silence)
-    return silence
+def quiet(silence):
+    with noise_from(silence):
+        yield silence
 
 
 class TestWhatIsGiven:

@@ -76,8 +76,8 @@ def loss(one, other, law):
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
-def test_no_row_can_change_more_than_is_paid_for(fixed_releases, model):
-    tables = [sums(model, fixed_releases, row) for row in ROWS_TO_SWAP]
+def test_no_row_can_change_more_than_is_paid_for(kept_sums, model):
+    tables = [sums(model, kept_sums, row) for row in ROWS_TO_SWAP]
     releases = len(tables[0])
     allowed, largest = MU / math.sqrt(releases), 0.0
     for index, one in enumerate(tables):
@@ -106,15 +106,15 @@ def test_no_row_can_change_more_than_is_paid_for(fixed_releases, model):
         ("AdaSSP", 2, 1.0),
     ],
 )
-def test_the_worst_rows_reach_what_the_publication_allows_for(fixed_releases, name, index, share):
+def test_the_worst_rows_reach_what_the_publication_allows_for(kept_sums, name, index, share):
     model = MODELS[name]
     whitener = PUBLIC.design(fit_intercept=False).whitener
     axes = np.linalg.inv(whitener) if "public" in model.get_params() else np.eye(D)
     # Along one whitened axis, the other way, and along another.
     ahead, back, across = 1e6 * axes[0], -1e6 * axes[0], 1e6 * axes[1]
-    allowed = MU / math.sqrt(len(sums(model, fixed_releases, (ahead, 1.0))))
+    allowed = MU / math.sqrt(len(sums(model, kept_sums, (ahead, 1.0))))
     first, second, third = (
-        sums(model, fixed_releases, (row, 1.0))[index] for row in (ahead, back, across)
+        sums(model, kept_sums, (row, 1.0))[index] for row in (ahead, back, across)
     )
     largest = max(loss(first[0], other[0], first[1]) for other in (second, third))
     assert largest == pytest.approx(share * allowed, rel=1e-3)

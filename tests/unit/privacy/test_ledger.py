@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from publicmoments.privacy import GDP, ZCDP, ApproxDP, BudgetExceeded, Ledger, LedgerError
-from publicmoments.privacy.ledger import store as store_module
+from publicmoments.privacy.ledger import database
 
 pytest.importorskip("sqlalchemy")
 
@@ -188,12 +188,12 @@ def test_a_ledger_outlives_its_process(tmp_path):
 
 def test_order_is_by_number_when_the_clock_goes_backwards(ledger, monkeypatch):
     times = iter(["2030-01-01T00:00:00+00:00", "2020-01-01T00:00:00+00:00"])
-    monkeypatch.setattr(store_module, "utc_now", lambda: next(times))
+    monkeypatch.setattr(database, "utc_now", lambda: next(times))
     ledger.charge("wine", GDP(1.0), note="first")
     ledger.cap("wine", GDP(1.0))
     assert ledger.remaining("wine") == 0.0
     monkeypatch.undo()
-    monkeypatch.setattr(store_module, "utc_now", lambda: "1990-01-01T00:00:00+00:00")
+    monkeypatch.setattr(database, "utc_now", lambda: "1990-01-01T00:00:00+00:00")
     ledger.cap("wine", GDP(2.0))
     ledger.charge("wine", GDP(1.0), note="second")
     assert [entry.note for entry in ledger.entries("wine")] == ["first", "second"]
@@ -370,8 +370,8 @@ def test_other_types_are_refused(ledger):
 
 def test_passwords_are_not_shown(tmp_path):
     pytest.importorskip("psycopg")
-    url = store_module.located("postgres://me:secret@host/db")
-    assert store_module.Store(url, 1.0).name == "postgresql+psycopg://me:***@host/db"
+    url = database.located("postgres://me:secret@host/db")
+    assert database.Store(url, 1.0).name == "postgresql+psycopg://me:***@host/db"
     assert repr(Ledger(tmp_path / "l.db")) == f"Ledger('{tmp_path}/l.db')"
 
 

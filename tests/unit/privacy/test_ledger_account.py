@@ -11,7 +11,8 @@ from publicmoments.privacy import (
     LedgerError,
     open_account,
 )
-from publicmoments.session import measure_gram
+from publicmoments.rows.recipe import TotalRecipe
+from tests.helpers import released
 
 pytest.importorskip("sqlalchemy")
 
@@ -109,10 +110,10 @@ def test_reproducible_accounts_finish_without_a_release(ledger):
 
 
 def test_the_door_takes_it_as_an_account(ledger, watch, make_rows, make_recipe):
-    recipe = make_recipe(n_rows=2)
+    recipe = make_recipe(TotalRecipe, n_rows=2)
     rows = make_rows([[1.0, 2.0], [0.5, 0.1]], [1.0, 2.0])
     with ledger.account("wine", GDP(1.0)) as account:
-        measure_gram(rows, recipe, GDP(1.0), account, watch.noise())
+        released(recipe, rows, GDP(1.0), account, watch.noise())
     assert watch.events.count("draw") >= 1
     assert states(ledger) == ["released"]
 
@@ -123,11 +124,11 @@ def test_no_noise_is_drawn_when_the_ledger_cannot_pay(
     def broken(*_: object, **__: object) -> None:
         raise LedgerError("disk full")
 
-    account = ledger.account("wine", GDP(1.0))
     monkeypatch.setattr(ledger, "_charge", broken)
+    account = ledger.account("wine", GDP(1.0))
     rows = make_rows([[1.0, 2.0], [0.5, 0.1]], [1.0, 2.0])
     with pytest.raises(LedgerError, match="disk full"):
-        measure_gram(rows, make_recipe(n_rows=2), GDP(1.0), account, watch.noise())
+        released(make_recipe(TotalRecipe, n_rows=2), rows, GDP(1.0), account, watch.noise())
     assert watch.events == []
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from publicmoments.data import as_responses, as_table
 from publicmoments.families import Gaussian, Multinomial, Poisson
-from publicmoments.privacy import GDP, Account
-from publicmoments.privacy.laws import vector_noise_law
-from publicmoments.rows import CountRecipe, PrivateRows, TotalRecipe
 from publicmoments.families.factors import ScaledResponse, Slope
-from publicmoments.session import measure_total
-from tests.helpers import block_rows, integer_rows
+from publicmoments.privacy import GDP, Account
+from publicmoments.privacy.unit import ONE_ROW
+from publicmoments.rows.private_rows import PrivateRows
+from publicmoments.rows.recipe import CountRecipe, TotalRecipe
+from tests.helpers import block_rows, integer_rows, query_of, released
 
 P = 3
 LARGEST = np.finfo(float).max
@@ -158,15 +158,15 @@ def test_replacing_a_row_moves_the_sum_by_at_most_two_marks(name):
     changes = [one - other for one in sums for other in sums]
     squares = np.array([np.sum(change**2) for change in changes])
     assert max(np.count_nonzero(change) for change in changes) <= 2
-    assert squares.max() <= 4 * recipe.l2_bound_squared
+    assert squares.max() <= query_of(recipe).squared_change(ONE_ROW)
 
 
 def test_the_worst_change_is_what_the_bound_says():
     recipe = made(whitener=np.eye(P), coef=np.zeros((P, 1)))
     ends = [total(recipe, [[1.0, 0.0, 0.0]], [response]) for response in (100.0, -100.0)]
-    assert np.sum((ends[0] - ends[1]) ** 2) == 2 * recipe.mark**2 == 4 * recipe.l2_bound_squared
+    assert np.sum((ends[0] - ends[1]) ** 2) == 2 * recipe.mark**2
     # Noise is fitted to two marks, not to two bounds: less by a factor of sqrt(2).
-    law = vector_noise_law(recipe.l2_bound_squared, len(EDGES), 1.0)
+    law = query_of(recipe).law(1.0, ONE_ROW)
     assert law.noise_sd == pytest.approx(math.sqrt(2.0) * recipe.mark, rel=1e-9)
 
 
@@ -174,8 +174,8 @@ def test_the_worst_change_is_what_the_bound_says():
 def test_the_bound_holds_on_every_grid(n_rows):
     recipe = made(n_rows)
     assert recipe.mark == 2**recipe.grid_bits
-    assert 4 * recipe.l2_bound_squared >= 2 * recipe.mark**2
-    assert recipe.l2_bound_squared <= recipe.mark**2
+    assert query_of(recipe).squared_change(ONE_ROW) == 2 * recipe.mark**2
+    assert recipe.l2_bound_squared == recipe.mark**2
     # Counts of all rows are exact in floats.
     assert recipe.mark * recipe.max_block_rows <= 2**53
     assert recipe.mark * recipe.grid_unit == recipe.l2_bound
@@ -219,7 +219,7 @@ def test_blocks_and_their_padding_do_not_matter(size):
 def test_without_noise_released_shares_are_exact(silence):
     recipe = made(40)
     rows = PrivateRows(as_table(ORDINARY), as_responses(RESPONSES), False, True)
-    released = measure_total(rows, recipe, GDP(1.0), Account(GDP(1.0)), silence)
+    answer = released(recipe, rows, GDP(1.0), Account(GDP(1.0)), silence)
     counts = np.count_nonzero(integer_rows(recipe, ORDINARY, RESPONSES), axis=0)
-    np.testing.assert_allclose(released.noisy_mean, counts / 40, rtol=1e-12)
-    assert released.noise_sd == pytest.approx(math.sqrt(2.0) / 40, rel=1e-6)
+    np.testing.assert_allclose(answer.values, counts / 40, rtol=1e-12)
+    assert answer.noise_sd == pytest.approx(math.sqrt(2.0) / 40, rel=1e-6)

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from publicmoments.rows import InvalidRows
+from publicmoments.rows.private_rows import InvalidRows
+from publicmoments.rows.recipe import TotalRecipe
 from tests.helpers import block_rows
 
 X = np.arange(10.0).reshape(5, 2) + 1.0
@@ -27,7 +28,7 @@ def test_the_intercept_is_one_on_real_rows_only(make_rows):
 
 def test_padding_has_no_influence(make_rows, make_recipe):
     rows = make_rows(X, Y, fit_intercept=True)
-    recipe = make_recipe(p=3, coef=np.full((3, 1), 7.0))
+    recipe = make_recipe(TotalRecipe, 3)
     bounded = block_rows(recipe, rows, 0, 5, 8)
     assert bounded[:5].any(axis=1).all()
     assert not bounded[5:].any()
@@ -46,7 +47,7 @@ def test_a_block_is_filled_whatever_it_held_before(make_rows, dtype):
 def test_reading_and_bounding_leave_the_table_alone(make_rows, make_recipe):
     table, answers = 1e200 * X, 1e300 * Y
     before = table.copy(), answers.copy()
-    block_rows(make_recipe(), make_rows(table, answers), 0, 5, 5)
+    block_rows(make_recipe(TotalRecipe), make_rows(table, answers), 0, 5, 5)
     np.testing.assert_array_equal(table, before[0])
     np.testing.assert_array_equal(answers, before[1])
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, LogisticRegression, PublicMoments, Ridge
-from publicmoments.data import csv, open_frame
+from publicmoments.data import csv_file, open_frame
 from publicmoments.data.csv_file import open_csv
-from publicmoments.rows import InvalidRows
+from publicmoments.rows.private_rows import InvalidRows
 
 
 def rows(frame):
@@ -88,7 +88,7 @@ def test_text_among_numbers_is_refused_by_column_or_ignored(tmp_path):
 
 
 def test_lines_that_are_longer_than_a_block(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv, "BLOCK_BYTES", 2**12)
+    monkeypatch.setattr(csv_file, "BLOCK_BYTES", 2**12)
     path = tmp_path / "t.csv"
     long = "x" * 2**13
     path.write_text("a,note\n" + "1,short\n" * 1000 + f'2,"{long}"\n' + "3,short\n")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from publicmoments.data.frame import UNEXPECTED, Columns, Refusal, added, guarded, settled
-from publicmoments.data.kinds import ColumnType
-from publicmoments.rows import InvalidRows
+from publicmoments.data.names import ColumnType
+from publicmoments.rows.private_rows import InvalidRows
 
 
 def raises(error):

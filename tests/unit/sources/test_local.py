@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.progress import Progress
 
-from publicmoments.data import local
+from publicmoments.data import pieces
 from publicmoments.data.pieces import add_pieces
 
 
@@ -92,7 +92,7 @@ def test_an_interrupted_pass_leaves_no_thread(where, error):
 )
 def test_progress_is_for_those_who_wait_and_watch(monkeypatch, terminal, patience, shown):
     started, stopped, completed = [], [], []
-    monkeypatch.setattr(local, "PATIENCE", patience)
+    monkeypatch.setattr(pieces, "PATIENCE", patience)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     monkeypatch.setattr(Progress, "start", lambda self: started.append(self))
     monkeypatch.setattr(Progress, "stop", lambda self: stopped.append(self))

@@ -6,22 +6,13 @@ import numpy as np
 import pytest
 
 from publicmoments import GDP, PublicMoments
-from publicmoments.release import release, release_moments
-from publicmoments.rows import grid
+from publicmoments.release import release_moments
+from tests.helpers import noise_off
 
 N, N_PUBLIC, D = 1500, 300, 5
 NAMES = ["age", "height", "weight", "income", "score"]
 FINE_GRID = 22
 """Bits of a grid so fine that rounding is below the tolerances; the sums are still exact."""
-
-
-class Silence:
-    """Noise of size zero."""
-
-    private = False
-
-    def draw(self, count, noise_sd):
-        return np.zeros(count, dtype=np.int64)
 
 
 def draw_table(n, seed=3):
@@ -41,13 +32,14 @@ def public():
 
 
 @pytest.fixture
-def noise_off(monkeypatch):
-    monkeypatch.setattr(release, "noise_source", lambda random_state: Silence())
-    monkeypatch.setattr(grid, "PRODUCT_BITS", FINE_GRID)
+def silent():
+    """No noise, and a fine grid."""
+    with noise_off(PRODUCT_BITS=FINE_GRID):
+        yield
 
 
 @pytest.fixture
-def exact(noise_off, table, public):
+def exact(silent, table, public):
     """A release without noise, weights or anchor: the plain moments of the table."""
     design = public.design(fit_intercept=True)
     z = np.column_stack([table, np.ones(len(table))]) @ design.whitener

@@ -95,7 +95,7 @@ def test_a_mean_is_a_regression_on_nothing(exact, table):
     assert fit.std_err[0] == pytest.approx(table[:, 0].std() / np.sqrt(N), rel=1e-3)
 
 
-@pytest.mark.usefixtures("noise_off")
+@pytest.mark.usefixtures("silent")
 def test_units_and_origin_do_not_matter():
     rng = np.random.default_rng(0)
     plain = rng.normal(size=(900, 3)) @ [[1.0, 0.3, 0.8], [0.0, 1.0, -0.5], [0.0, 0.0, 0.4]]

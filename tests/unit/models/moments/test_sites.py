@@ -15,7 +15,7 @@ def released(rows, public, mu=1.0, **options):
     return release_moments(rows, privacy=GDP(mu), public=public, radius=4.0, **options)
 
 
-@pytest.mark.usefixtures("noise_off")
+@pytest.mark.usefixtures("silent")
 def test_without_noise_the_parts_make_the_whole(table, public):
     parts = [released(part, public, anchor=False) for part in np.split(table, [200, 900])]
     together, whole = combine(parts), released(table, public, anchor=False)

@@ -95,7 +95,8 @@ def test_what_is_kept_of_a_departure(d, factor):
     kept = (change[0] - change[1:].mean()) / weights.kept
     assert weights.kept == pytest.approx((diagonals[0] + diagonals[1]).mean() / 2, abs=0.01)
     assert kept == pytest.approx(weights.kept_shape, abs=0.02)
-    assert weights.kept_shape < 1.0
+    # At the largest radius of long rows, hardly one in a million is shortened.
+    assert weights.kept_shape < 1.0 or factor == 3.0
 
 
 def test_one_column_has_no_shape():
