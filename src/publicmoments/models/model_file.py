@@ -224,12 +224,11 @@ def _restored(document: dict[str, Any]) -> Any:
         if not all(isinstance(name, str) for name in names):
             raise ValueError("names of features must be texts")
         model.feature_names_in_ = np.array(names, dtype=object)
-    for name in ("alpha_", "n_iter_", "n_features_in_", "classes_"):
-        if name in found:
-            setattr(model, name, found[name])
+    _check_shapes(found, names, model.fit_intercept)
+    for name in found.keys() & {"alpha_", "n_iter_", "n_features_in_", "classes_"}:
+        setattr(model, name, found[name])
     model.card_ = card_from(document["card"], BoundedPass)
     model.fit_ = _record(model, found)
-    _check_shapes(model, names)
     model.fit_ = replace(model.fit_, **(_usual_names(model) | _checked_names(model.fit_, told)))
     return model
 
@@ -308,7 +307,7 @@ def _attribute(name: str, value: Any) -> Any:
         return np.array(tuple(value))
     if name in ("n_features_in_", "n_iter_"):
         return whole(name, value)
-    if value is None:
+    if value is None and name in COVARIANCES | {"residual_scale_"}:
         return None
     array: NDArray[np.float64] = np.array(value, dtype=np.float64)
     if not np.isfinite(array).all():
@@ -316,22 +315,22 @@ def _attribute(name: str, value: Any) -> Any:
     return float(array) if array.ndim == 0 else array
 
 
-def _check_shapes(model: Any, names: list[str] | None) -> None:
+def _check_shapes(found: Mapping[str, Any], names: list[str] | None, fit_intercept: bool) -> None:
     """Refuse attributes that do not fit together."""
-    d = model.n_features_in_
-    if not (model.coef_.ndim in (1, 2) and model.coef_.shape[-1] == d):
+    coef, d = found["coef_"], found["n_features_in_"]
+    if not (coef.ndim in (1, 2) and coef.shape[-1] == d):
         raise ValueError("coef_ must have one entry for each feature")
     if names is not None and len(names) != d:
         raise ValueError(f"{NAMES} must have one name for each feature")
-    vectors = model.coef_.size // d
-    if np.size(model.intercept_) != vectors:
-        raise ValueError("intercept_ must have one entry for each vector of coefficients")
-    m, together = d + bool(model.fit_intercept), hasattr(model, "classes_")
-    if together and vectors != (len(model.classes_) if len(model.classes_) > 2 else 1):
+    vectors = coef.size // d
+    for name in found.keys() & {"intercept_", "residual_scale_"}:
+        if found[name] is not None and np.size(found[name]) != vectors:
+            raise ValueError(f"{name} must have one entry for each vector of coefficients")
+    m, together = d + bool(fit_intercept), "classes_" in found
+    if together and vectors != (len(found["classes_"]) if len(found["classes_"]) > 2 else 1):
         raise ValueError("classes_ must have one label for each vector of coefficients")
     joint = (vectors * m, vectors * m)
-    expected = joint if together or model.coef_.ndim == 1 else (vectors, m, m)
+    expected = joint if together or coef.ndim == 1 else (vectors, m, m)
     for name in sorted(COVARIANCES):
-        covariance = getattr(model, name)
-        if covariance is not None and covariance.shape != expected:
+        if found[name] is not None and found[name].shape != expected:
             raise ValueError(f"{name} must have one row for each coefficient")
