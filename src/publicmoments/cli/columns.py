@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from publicmoments.cli.failures import CommandError
-from publicmoments.cli.outputs import existing
-from publicmoments.cli.parsing import Parser, listed
-from publicmoments.cli.table_files import TableFile, open_table
+from publicmoments.cli.inputs import TableFile, existing, open_moments, open_table
 
 if TYPE_CHECKING:
     from publicmoments.public import PublicMoments
@@ -51,15 +49,6 @@ class Chosen:
         return (self.target,) if self.target is not None and self.labels else ()
 
 
-def add_columns(parser: Parser) -> None:
-    """Add the choice of features."""
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--features", type=listed, metavar="A,B,...", help="only these; all others by default"
-    )
-    group.add_argument("--drop", type=listed, metavar="A,B,...", help="all others but these")
-
-
 def chosen_columns(
     options: argparse.Namespace,
     table: TableFile,
@@ -87,8 +76,8 @@ def chosen_columns(
     """
     target, exposure = options.target, getattr(options, "exposure", None)
     taken = [name for name in (target, exposure) if name is not None]
-    table.refuse_missing([] if target is None else [target], "--target")
-    table.refuse_missing([] if exposure is None else [exposure], "--exposure")
+    table.refuse_missing([target], "--target")
+    table.refuse_missing([exposure], "--exposure")
     features = _features(options, table, public, taken)
     if len(set(taken)) != len(taken) or set(features) & set(taken):
         raise CommandError("target, exposure and features must be different columns")
@@ -111,9 +100,7 @@ def public_input(
     if options.public is None:
         return None
     if existing(options.public).suffix.lower() == ".json":
-        from publicmoments.public import PublicMoments
-
-        return PublicMoments.load(options.public)
+        return open_moments(options.public)
     rows = open_table(options.public, options.delimiter)
     if table is not None:
         _refuse_private(rows, table, contents=not options.ignore_invalid)

@@ -13,35 +13,31 @@ from types import FrameType
 from typing import NoReturn
 
 from publicmoments import __version__
-from publicmoments.cli import (
-    pmt_data,
-    pmt_demo,
-    pmt_experiments,
-    pmt_fit,
-    pmt_ledger,
-    pmt_plan,
-    pmt_predict,
-    pmt_public,
-    pmt_release,
-    pmt_report,
-)
 from publicmoments.cli.failures import DONE, INTERRUPTED, explained, one_line
+from publicmoments.cli.outputs import Screen
 from publicmoments.cli.parsing import Parser
-from publicmoments.cli.screen import Screen
+from publicmoments.cli.pmt_ledger import add_ledger
+from publicmoments.cli.pmt_model import add_fit, add_predict, add_report
+from publicmoments.cli.pmt_paper import add_data, add_demo, add_experiments
+from publicmoments.cli.pmt_plan import add_plan
+from publicmoments.cli.pmt_public import add_public
+from publicmoments.cli.pmt_release import add_combine, add_path, add_release
 
 COMMANDS = (
-    pmt_public,
-    pmt_plan,
-    pmt_fit,
-    pmt_release,
-    pmt_predict,
-    pmt_report,
-    pmt_ledger,
-    pmt_data,
-    pmt_experiments,
-    pmt_demo,
+    add_public,
+    add_plan,
+    add_fit,
+    add_release,
+    add_combine,
+    add_path,
+    add_predict,
+    add_report,
+    add_ledger,
+    add_data,
+    add_experiments,
+    add_demo,
 )
-"""Modules of commands, in the order in which a steward needs them."""
+"""What adds each command, in the order in which a steward needs them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -104,8 +100,8 @@ exit codes: 0 done, 2 bad input, 3 budget refused, 130 interrupted""",
     )
     parser.add_argument("--version", action="version", version=f"pmt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in COMMANDS:
-        module.add_to(commands)
+    for add in COMMANDS:
+        add(commands)
     return parser
 
 

@@ -5,71 +5,61 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from publicmoments.cli.columns import add_columns, parsed_classes, public_input
+from publicmoments.cli import parsing
+from publicmoments.cli.columns import parsed_classes, public_input
 from publicmoments.cli.failures import CommandError
-from publicmoments.cli.parsing import (
-    Commands,
-    add_budget,
-    add_command,
-    add_delimiter,
-    checked_budgets,
-    listed,
-)
+from publicmoments.cli.outputs import Screen
+from publicmoments.cli.parsing import Commands, option
 
 if TYPE_CHECKING:
-    from publicmoments.cli.screen import Screen
+    from publicmoments import PublicMoments
+    from publicmoments.privacy.budgets import Budget
+
+EXAMPLES = """\
+  pmt plan --rows 30000 --public public.json --mu 0.3 1 3
+  pmt plan --rows 30000 --n-features 6 --r2 0.4 --epsilon 0.5 1 2 --delta 1e-6
+  pmt plan --rows 30000 --public public.json --error 50    (the smallest budget)
+  pmt plan --mu 1 --public public.json --error 50          (the fewest rows)"""
+
+SIZES = {
+    "--r2": "expected share of variance, or of the deviance of labels, explained",
+    "--residual-sd": "expected size of residuals",
+    "--predictor-sd": "expected size of the linear predictor",
+    "--response-mean": "expected share of the second class, or mean count",
+    "--kurtosis": "how heavy the tails of the features are; 1 for Gaussian ones",
+}
+"""Numbers that may be known of the population, where public rows do not tell."""
 
 
-def add_to(commands: Commands) -> None:
+def add_plan(commands: Commands) -> None:
     """Add the command."""
-    parser = add_command(
+    parsing.add_command(
         commands,
         "plan",
         _plan,
         "predict the accuracy of a private fit; reads no private row and costs no budget",
-        "  pmt plan --rows 30000 --public public.json --mu 0.3 1 3\n"
-        "  pmt plan --rows 30000 --n-features 6 --r2 0.4 --epsilon 0.5 1 2 --delta 1e-6\n"
-        "  pmt plan --rows 30000 --public public.json --error 50    (the smallest budget)\n"
-        "  pmt plan --mu 1 --public public.json --error 50          (the fewest rows)",
-    )
-    parser.add_argument("--rows", type=int, help="number of private rows")
-    parser.add_argument(
-        "--public",
-        metavar="FILE",
-        help="moments made by pmt public make, or a table of public rows",
-    )
-    parser.add_argument("--target", metavar="COLUMN", help="the response among public rows")
-    add_columns(parser)
-    parser.add_argument("--classes", type=listed, metavar="A,B,...", help="labels of the target")
-    add_delimiter(parser)
-    parser.add_argument("--n-features", type=int, help="where nothing else is public")
-    parser.add_argument(
-        "--model", choices=("ridge", "logistic", "poisson"), default="ridge", metavar="MODEL"
-    )
-    add_budget(parser, several=True, required=False)
-    parser.add_argument("--error", type=float, help="wanted root mean square error of predictions")
-    parser.add_argument("--alpha", type=float, default=0.0, help="ridge penalty")
-    parser.add_argument("--no-intercept", action="store_true", help="fit no intercept")
-    parser.add_argument(
-        "--r2",
-        type=float,
-        help="expected share of variance, or of the deviance of labels, explained",
-    )
-    parser.add_argument("--residual-sd", type=float, help="expected size of residuals")
-    parser.add_argument("--predictor-sd", type=float, help="expected size of the linear predictor")
-    parser.add_argument(
-        "--response-mean", type=float, help="expected share of the second class, or mean count"
-    )
-    parser.add_argument(
-        "--kurtosis",
-        type=float,
-        help="how heavy the tails of the features are; 1 for Gaussian ones",
-    )
-    parser.add_argument(
-        "--mean-exposure", type=float, default=1.0, help="mean exposure of rows of counts"
-    )
-    parser.add_argument(
-        "--rehearsals", type=int, default=6, help="made-up populations; 6 by default"
+        EXAMPLES,
+        option("--rows", type=int, help="number of private rows"),
+        option(
+            "--public",
+            metavar="FILE",
+            help="moments made by pmt public make, or a table of public rows",
+        ),
+        option("--target", metavar="COLUMN", help="the response among public rows"),
+        parsing.features,
+        parsing.names("--classes", "labels of the target"),
+        parsing.DELIMITER,
+        option("--n-features", type=int, help="where nothing else is public"),
+        option(
+            "--model", choices=("ridge", "logistic", "poisson"), default="ridge", metavar="MODEL"
+        ),
+        parsing.budget(several=True, required=False),
+        option("--error", type=float, help="wanted root mean square error of predictions"),
+        option("--alpha", type=float, default=0.0, help="ridge penalty"),
+        parsing.NO_INTERCEPT,
+        *(option(name, type=float, help=purpose) for name, purpose in SIZES.items()),
+        option("--mean-exposure", type=float, default=1.0, help="mean exposure of rows of counts"),
+        option("--rehearsals", type=int, default=6, help="made-up populations; 6 by default"),
     )
 
 
@@ -77,10 +67,11 @@ def _plan(options: argparse.Namespace, screen: Screen) -> None:
     """Answer whichever question was asked."""
     budgets = None
     if any(value is not None for value in (options.mu, options.epsilon, options.rho)):
-        budgets = checked_budgets(options)
+        budgets = parsing.checked_budgets(options)
     elif options.delta is not None:
         raise CommandError("--epsilon and --delta go together; pass both, or neither")
-    public, rest = _question(options)
+    classes = None if options.classes is None else parsed_classes(options.classes)
+    public, rest = public_input(options, classes=classes), _question(options)
     if options.error is not None:
         _inverse(options, budgets, public, rest, screen)
         return
@@ -102,10 +93,9 @@ def _plan(options: argparse.Namespace, screen: Screen) -> None:
     )
 
 
-def _question(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
-    """Public moments, and the arguments that all questions share."""
-    classes = None if options.classes is None else parsed_classes(options.classes)
-    return public_input(options, classes=classes), {
+def _question(options: argparse.Namespace) -> dict[str, Any]:
+    """Arguments that all questions share."""
+    return {
         "n_features": options.n_features,
         "model": options.model,
         "alpha": options.alpha,
@@ -121,7 +111,11 @@ def _question(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
 
 
 def _inverse(
-    options: argparse.Namespace, budgets: Any, public: Any, rest: dict[str, Any], screen: Screen
+    options: argparse.Namespace,
+    budgets: list[Budget] | None,
+    public: PublicMoments | None,
+    rest: dict[str, Any],
+    screen: Screen,
 ) -> None:
     """Find the smallest budget for some rows, or the fewest rows for a budget."""
     from publicmoments.planner import smallest_budget, smallest_n
