@@ -84,12 +84,10 @@ def walk(folder: Path, screen: Screen) -> None:
     write_report(model, files["report.html"], plan=planned)
     screen.text(f"\n4. The report\nwrote {files['report.html']}; open it in a browser")
     screen.answer(
-        {
-            "files": [str(path) for path in files.values()],
-            "errors": errors,
-            "coefs": {name: fit.tolist() for name, fit in fits.items()},
-            "card": model.card_.to_dict(),
-        }
+        files=[str(path) for path in files.values()],
+        errors=errors,
+        coefs={name: fit.tolist() for name, fit in fits.items()},
+        card=model.card_.to_dict(),
     )
 
 

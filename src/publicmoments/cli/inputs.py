@@ -7,14 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import publicmoments
 from publicmoments.checks import nearest
 from publicmoments.cli.failures import CommandError
-
-if TYPE_CHECKING:
-    from publicmoments import MomentRelease, PublicMoments
-    from publicmoments.models.shell import PrivateEstimator
 
 BATCH_ROWS = 65_536
 """Rows of Parquet that are read at a time."""
@@ -30,31 +27,24 @@ def existing(path: str) -> Path:
     return found
 
 
-def open_moments(path: str) -> PublicMoments:
+def open_moments(path: str) -> publicmoments.PublicMoments:
     """Load public moments."""
-    from publicmoments import PublicMoments
-
-    return PublicMoments.load(_file(path, "a file of pmt public make"))
+    return publicmoments.PublicMoments.load(_file(path, "a file of pmt public make"))
 
 
-def open_release(path: str) -> MomentRelease:
+def open_release(path: str) -> publicmoments.MomentRelease:
     """Load a release of moments."""
-    from publicmoments import MomentRelease
-
-    return MomentRelease.load(_file(path, "a file of pmt release"))
+    return publicmoments.MomentRelease.load(_file(path, "a file of pmt release"))
 
 
-def open_artefact(path: str) -> PrivateEstimator | MomentRelease:
+def open_artefact(path: str) -> Any:
     """Load a fitted model or a moment release, whichever the file holds."""
     found = _file(path, "a model or a release")
     with found.open("rb") as file:
         start = file.read(32)
     if start.startswith(b"publicmoments-release "):
         return open_release(path)
-    from publicmoments import load_model
-
-    model: PrivateEstimator = load_model(found)
-    return model
+    return publicmoments.load_model(found)
 
 
 def _file(path: str, wanted: str) -> Path:

@@ -13,31 +13,26 @@ from types import FrameType
 from typing import NoReturn
 
 from publicmoments import __version__
+from publicmoments.cli import pmt_ledger, pmt_model, pmt_paper, pmt_plan, pmt_public, pmt_release
 from publicmoments.cli.failures import DONE, INTERRUPTED, explained, one_line
 from publicmoments.cli.outputs import Screen
 from publicmoments.cli.parsing import Parser
-from publicmoments.cli.pmt_ledger import add_ledger
-from publicmoments.cli.pmt_model import add_fit, add_predict, add_report
-from publicmoments.cli.pmt_paper import add_data, add_demo, add_experiments
-from publicmoments.cli.pmt_plan import add_plan
-from publicmoments.cli.pmt_public import add_public
-from publicmoments.cli.pmt_release import add_combine, add_path, add_release
 
 COMMANDS = (
-    add_public,
-    add_plan,
-    add_fit,
-    add_release,
-    add_combine,
-    add_path,
-    add_predict,
-    add_report,
-    add_ledger,
-    add_data,
-    add_experiments,
-    add_demo,
+    pmt_public.public_group,
+    pmt_plan.plan_command,
+    pmt_model.fit_group,
+    pmt_release.release_command,
+    pmt_release.combine_command,
+    pmt_release.path_command,
+    pmt_model.predict_command,
+    pmt_model.report_command,
+    pmt_ledger.ledger_group,
+    pmt_paper.data_group,
+    pmt_paper.experiments_command,
+    pmt_paper.demo_command,
 )
-"""What adds each command, in the order in which a steward needs them."""
+"""Commands and groups of them, in the order in which a steward needs them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

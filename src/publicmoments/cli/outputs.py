@@ -79,16 +79,16 @@ class Screen:
             view.add_row(*row)
         Console(markup=False, highlight=False).print(view)
 
-    def answer(self, document: Mapping[str, Any]) -> None:
+    def answer(self, **facts: Any) -> None:
         """Write the whole answer, for programs."""
         if self.as_json:
-            print(json.dumps(_finite(document), indent=1, allow_nan=False))
+            print(json.dumps(_finite(facts), indent=1, allow_nan=False))
 
     def done(self, output: Path | None, **facts: Any) -> None:
         """Say which file was written, if one was, and write the whole answer."""
         if output is not None:
             self.text(f"wrote {output}")
-        self.answer({"output": None if output is None else str(output), **facts})
+        self.answer(output=None if output is None else str(output), **facts)
 
     def loud(self, text: str) -> None:
         """Write a warning that must not be overlooked, whatever the form of the answer."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
+import publicmoments
 from publicmoments.checks import nearest
 from publicmoments.cli.failures import CommandError
 from publicmoments.cli.outputs import Screen
@@ -25,11 +27,8 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, with a suggestion where a word is nearly known."""
 
     def __init__(self, **arguments: Any) -> None:
-        shared: dict[str, Any] = {
-            "formatter_class": argparse.RawDescriptionHelpFormatter,
-            "allow_abbrev": False,
-        }
-        super().__init__(**(shared | arguments))
+        plain = argparse.RawDescriptionHelpFormatter
+        super().__init__(formatter_class=plain, allow_abbrev=False, **arguments)
 
     def error(self, message: str) -> NoReturn:
         """Raise in place of printing the usage."""
@@ -54,125 +53,105 @@ class Commands(Protocol):
 
 
 Option: TypeAlias = Callable[[Parser], object]
-"""An argument or several of them, to be added to the parsers of commands."""
+"""An option, an argument or several of them, to be added to the parsers of commands."""
+
+Run: TypeAlias = Callable[[argparse.Namespace, Screen], None]
+
+Adds: TypeAlias = Callable[[Commands], None]
+"""A command or a group of them, to be added to others."""
 
 
-def add_group(
-    commands: Commands,
-    name: str,
-    purpose: str,
-    examples: str,
-    *,
-    description: str | None = None,
-    metavar: str = "ACTION",
-) -> Commands:
-    """Add a group of commands, and return what they are added to."""
-    group: Any = commands.add_parser(
-        name,
-        help=purpose,
-        description=description or _sentence(purpose),
-        epilog=f"examples:\n{examples}",
-    )
-    actions: Commands = group.add_subparsers(metavar=metavar, required=True)
-    return actions
+def command(
+    name: str, purpose: str, examples: str, *options: Option, **defaults: object
+) -> Callable[[Run], Adds]:
+    """Describe what a function runs as a command; every command can answer in JSON."""
+
+    def described(run: Run) -> Adds:
+        def add(commands: Commands) -> None:
+            parser = commands.add_parser(name, **_help(purpose, examples))
+            parser.set_defaults(run=run, **defaults)
+            together(flag("--json", "one JSON document, for programs"), *options)(parser)
+
+        return add
+
+    return described
 
 
-def add_command(
-    commands: Commands,
-    name: str,
-    run: Callable[[argparse.Namespace, Screen], None],
-    purpose: str,
-    examples: str,
-    *options: Option,
-    **defaults: object,
-) -> None:
-    """Add a command with its help and options; every command can answer in JSON."""
-    parser = commands.add_parser(
-        name, help=purpose, description=_sentence(purpose), epilog=f"examples:\n{examples}"
-    )
-    parser.set_defaults(run=run, **defaults)
-    for add in (flag("--json", "one JSON document, for programs"), *options):
-        add(parser)
+def group(
+    name: str, purpose: str, examples: str, *actions: Adds, metavar: str = "ACTION", **how: str
+) -> Adds:
+    """Describe a group of commands."""
+
+    def add(commands: Commands) -> None:
+        parser: Any = commands.add_parser(name, **(_help(purpose, examples) | how))
+        added = parser.add_subparsers(metavar=metavar, required=True)
+        for action in actions:
+            action(added)
+
+    return add
 
 
-def option(*names: str, **how: Any) -> Option:
-    """Describe an option or an argument, as `add_argument` takes it."""
-    return lambda parser: parser.add_argument(*names, **how)
+def option(names: str, purpose: str | None = None, **how: Any) -> Option:
+    """Describe an option by its names, or an argument, with its help; see `add_argument`."""
+    return lambda parser: parser.add_argument(*names.split(), help=purpose, **how)
 
 
 def flag(name: str, purpose: str) -> Option:
     """Describe an option that is there or not."""
-    return option(name, action="store_true", help=purpose)
+    return option(name, purpose, action="store_true")
 
 
-def names(option_name: str, purpose: str, **how: Any) -> Option:
-    """Describe an option that takes names separated by commas."""
-    return option(option_name, type=listed, metavar="A,B,...", help=purpose, **how)
+def several(name: str, purpose: str, kind: Callable[[str], Any], **how: Any) -> Option:
+    """Describe an option that takes several values of a kind, separated by commas."""
+    return option(name, purpose, type=kind, metavar="A,B,...", **how)
+
+
+def public(purpose: str, **how: Any) -> Option:
+    """Describe what is public: moments, or rows."""
+    return option("--public", purpose, metavar="FILE", **how)
 
 
 def table(name: str, purpose: str, **how: Any) -> Option:
     """Describe a table, and the delimiter of CSV files."""
     purpose = f"{purpose}: a CSV file, a Parquet file or a folder of them"
-    return together(option(name, metavar=name.upper(), help=purpose, **how), DELIMITER)
+    return together(option(name, purpose, metavar=name.upper(), **how), DELIMITER)
 
 
 def output(what: str, *, required: bool = True) -> Option:
     """Describe the file to write."""
     purpose = what if required else f"{what}; standard output by default"
     return together(
-        option("-o", "--output", required=required, metavar="FILE", help=purpose),
+        option("-o --output", purpose, required=required, metavar="FILE"),
         flag("--force", "replace an existing file"),
     )
 
 
-def budget(*, several: bool = False, required: bool = True) -> Option:
-    """Describe the three ways to state a budget."""
+def budget(*, required: bool = True, **many: str) -> Option:
+    """Describe the three ways to state a budget, or several budgets with ``nargs="+"``."""
 
     def add(parser: Parser) -> None:
-        group = parser.add_argument_group(
-            "budget",
-            "total privacy budget, for replacing one row; state it in one of three ways"
-            + ("" if required else ", or not at all"),
+        ways = "total privacy budget, for replacing one row; state it in one of three ways"
+        shown: Any = parser.add_argument_group(
+            "budget", ways if required else f"{ways}, or not at all"
         )
-        many: dict[str, Any] = {"nargs": "+"} if several else {}
-        group.add_argument("--mu", type=float, **many, help="Gaussian differential privacy")
-        group.add_argument("--epsilon", type=float, **many, help="with --delta")
-        group.add_argument("--delta", type=float, help="well below one over the number of rows")
-        group.add_argument(
-            "--rho", type=float, **many, help="zero-concentrated differential privacy"
-        )
+        option("--mu", "Gaussian differential privacy", type=float, **many)(shown)
+        option("--epsilon", "with --delta", type=float, **many)(shown)
+        option("--delta", "well below one over the number of rows", type=float)(shown)
+        option("--rho", "zero-concentrated differential privacy", type=float, **many)(shown)
 
     return add
 
 
 def features(parser: Parser) -> None:
     """Add the choice of features."""
-    group: Any = parser.add_mutually_exclusive_group()
-    names("--features", "only these; all others by default")(group)
-    names("--drop", "all others but these")(group)
+    choice: Any = parser.add_mutually_exclusive_group()
+    FEATURES(choice)
+    several("--drop", "all others but these", listed)(choice)
 
 
 def together(*options: Option) -> Option:
     """Describe several options as one."""
     return lambda parser: [add(parser) for add in options]
-
-
-DELIMITER = option("--delimiter", help="of CSV files; a comma by default, for .tsv a tab")
-NO_INTERCEPT = flag("--no-intercept", "fit no intercept")
-TARGET = option("--target", required=True, metavar="COLUMN", help="what to predict")
-
-NOISE = together(
-    flag("--no-anchor", "the public population differs: do not count its fit as evidence"),
-    flag(
-        "--ignore-invalid",
-        "count rows with missing or infinite cells as zeros, in place of refusing them",
-    ),
-    option("--seed", type=int, help="reproducible noise, WITHOUT any privacy; for tests"),
-    option("--ledger", help="charge this ledger: a file, or postgresql://user@host/database"),
-    option("--dataset", help="name of the private table in the ledger"),
-    flag("--new-dataset", "begin this dataset without a cap, in a ledger that has caps for others"),
-)
-"""What fits and releases have in common beside the budget; read by `noise_arguments`."""
 
 
 def noise_arguments(options: argparse.Namespace, screen: Screen) -> dict[str, Any]:
@@ -203,10 +182,8 @@ def opened_ledger(options: argparse.Namespace, output: Path) -> dict[str, Any]:
     """
     if options.ledger is None:
         return {}
-    from publicmoments.privacy.ledger import Ledger
-
     shown = str(output) if str(output).isprintable() else ""
-    ledger = Ledger(options.ledger, new_datasets=options.new_dataset, output=shown)
+    ledger = publicmoments.Ledger(options.ledger, new_datasets=options.new_dataset, output=shown)
     return {"ledger": ledger, "dataset": options.dataset}
 
 
@@ -234,13 +211,12 @@ def checked_budgets(options: argparse.Namespace) -> list[Budget]:
         )
     if (ways == ["epsilon"]) != (options.delta is not None):
         raise CommandError("--epsilon and --delta go together; pass both, or neither")
-    from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP
-
     stated = getattr(options, ways[0])
     values = stated if isinstance(stated, list) else [stated]
     if ways == ["epsilon"]:
-        return [ApproxDP(value, options.delta) for value in values]
-    return [(GDP if ways == ["mu"] else ZCDP)(value) for value in values]
+        return [publicmoments.ApproxDP(value, options.delta) for value in values]
+    kind = publicmoments.GDP if ways == ["mu"] else publicmoments.ZCDP
+    return [kind(value) for value in values]
 
 
 def listed(text: str) -> list[str]:
@@ -273,14 +249,31 @@ def numbers(text: str) -> list[float]:
         raise argparse.ArgumentTypeError("expected numbers separated by commas") from None
 
 
+def classes(text: str) -> tuple[Any, ...]:
+    """
+    Split labels at commas, and read them as numbers if all of them are, else as words.
+
+    Examples
+    --------
+    >>> classes("0,1"), classes("no,1")
+    ((0, 1), ('no', '1'))
+    """
+    labels = listed(text)
+    for convert in (int, float):
+        with suppress(ValueError):
+            return tuple(convert(label) for label in labels)
+    return tuple(labels)
+
+
 def penalty(text: str) -> float | str:
     """Read a penalty, or the word for having it chosen."""
     return text if text == "auto" else float(text)
 
 
-def _sentence(words: str) -> str:
-    """Words as a sentence."""
-    return f"{words[0].upper()}{words[1:]}."
+def _help(purpose: str, examples: str) -> dict[str, str]:
+    """What a list of commands says of one of them, and what its own help says before and after."""
+    sentence = f"{purpose[0].upper()}{purpose[1:]}."
+    return {"help": purpose, "description": sentence, "epilog": f"examples:\n{examples}"}
 
 
 def _called(action: argparse.Action) -> str:
@@ -288,3 +281,22 @@ def _called(action: argparse.Action) -> str:
     if action.option_strings:
         return action.option_strings[-1]
     return str(action.metavar or action.dest).lower()
+
+
+FEATURES = several("--features", "only these; all others by default", listed)
+DELIMITER = option("--delimiter", "of CSV files; a comma by default, for .tsv a tab")
+NO_INTERCEPT = flag("--no-intercept", "fit no intercept")
+TARGET = option("--target", "what to predict", required=True, metavar="COLUMN")
+
+NOISE = together(
+    flag("--no-anchor", "the public population differs: do not count its fit as evidence"),
+    flag(
+        "--ignore-invalid",
+        "count rows with missing or infinite cells as zeros, in place of refusing them",
+    ),
+    option("--seed", "reproducible noise, WITHOUT any privacy; for tests", type=int),
+    option("--ledger", "charge this ledger: a file, or postgresql://user@host/database"),
+    option("--dataset", "name of the private table in the ledger"),
+    flag("--new-dataset", "begin this dataset without a cap, in a ledger that has caps for others"),
+)
+"""What fits and releases have in common beside the budget; read by `noise_arguments`."""

@@ -6,20 +6,18 @@ import argparse
 import math
 import sys
 from dataclasses import asdict, astuple
-from typing import TYPE_CHECKING
+from typing import Any
 
+import publicmoments
 from publicmoments.checks import nearest
 from publicmoments.cli import parsing
 from publicmoments.cli.failures import CommandError
 from publicmoments.cli.outputs import Screen, optional_output
-from publicmoments.cli.parsing import Commands, option
+from publicmoments.cli.parsing import command, group, option
 from publicmoments.io.atomic import write_atomically
 
-if TYPE_CHECKING:
-    from publicmoments import Ledger
-
-LEDGER = option("ledger", metavar="LEDGER", help="a file, or postgresql://user@host/database")
-DATASET = option("dataset", metavar="DATASET", help="its name in the ledger")
+LEDGER = option("ledger", "a file, or postgresql://user@host/database", metavar="LEDGER")
+DATASET = option("dataset", "its name in the ledger", metavar="DATASET")
 
 LIST = "  pmt ledger list ledger.db"
 SHOW = "  pmt ledger show ledger.db hospital-2026"
@@ -28,58 +26,25 @@ EXPORT = "  pmt ledger export ledger.db --format csv -o ledger.csv"
 """Examples."""
 
 
-def add_ledger(commands: Commands) -> None:
-    """Add the commands."""
-    purpose, examples = "what was spent on which dataset, and caps", (CAP, LIST, SHOW, EXPORT)
-    actions = parsing.add_group(commands, "ledger", purpose, "\n".join(examples))
-    parsing.add_command(actions, "list", _list, "list datasets", LIST, LEDGER)
-    parsing.add_command(
-        actions, "show", _show, "show all charges of a dataset", SHOW, LEDGER, DATASET
-    )
-    parsing.add_command(
-        actions,
-        "cap",
-        _cap,
-        "set the most that may ever be spent on a dataset; makes the ledger if there is none",
-        CAP,
-        LEDGER,
-        DATASET,
-        parsing.budget(),
-        option("--note", default="", help="who decided, and why"),
-    )
-    parsing.add_command(
-        actions,
-        "export",
-        _export,
-        "write everything that is recorded",
-        EXPORT,
-        LEDGER,
-        option("--format", choices=("json", "csv"), default="json", metavar="FORMAT"),
-        option("--dataset", help="only this one"),
-        parsing.output("where to write it", required=False),
-    )
-
-
+@command("list", "list datasets", LIST, LEDGER)
 def _list(options: argparse.Namespace, screen: Screen) -> None:
     """List datasets with what is spent and left."""
     ledger = _opened(options.ledger)
-    names = ledger.datasets()
-    told = [(ledger.spent(n), ledger.remaining(n), len(ledger.entries(n))) for n in names]
-    screen.table(
-        "",
-        ["dataset", "spent mu", "left mu", "charges"],
-        [
-            [name, _cost(spent), _room(left), str(charges)]
-            for name, (spent, left, charges) in zip(names, told, strict=True)
-        ],
-    )
-    keys = ("spent_mu", "remaining_mu", "charges")
-    rows = zip(names, told, strict=True)
-    screen.answer(
-        {"datasets": [{"dataset": n, **dict(zip(keys, row, strict=True))} for n, row in rows]}
-    )
+    datasets: list[dict[str, Any]] = [
+        {
+            "dataset": name,
+            "spent_mu": ledger.spent(name),
+            "remaining_mu": ledger.remaining(name),
+            "charges": len(ledger.entries(name)),
+        }
+        for name in ledger.datasets()
+    ]
+    lines = [[n, _cost(mu), _room(left), str(k)] for n, mu, left, k in map(dict.values, datasets)]
+    screen.table("", ["dataset", "spent mu", "left mu", "charges"], lines)
+    screen.answer(datasets=datasets)
 
 
+@command("show", "show all charges of a dataset", SHOW, LEDGER, DATASET)
 def _show(options: argparse.Namespace, screen: Screen) -> None:
     """Show the charges and caps of a dataset."""
     ledger, name = _opened(options.ledger), options.dataset
@@ -97,25 +62,41 @@ def _show(options: argparse.Namespace, screen: Screen) -> None:
         ],
     )
     screen.answer(
-        {
-            "dataset": name,
-            "spent_mu": spent,
-            "remaining_mu": left,
-            "extra_tv": ledger.extra_tv(name),
-            "caps": [asdict(one) for one in caps],
-            "entries": [asdict(one) | {"state": one.state} for one in entries],
-        }
+        dataset=name,
+        spent_mu=spent,
+        remaining_mu=left,
+        extra_tv=ledger.extra_tv(name),
+        caps=[asdict(one) for one in caps],
+        entries=[asdict(one) | {"state": one.state} for one in entries],
     )
 
 
+@command(
+    "cap",
+    "set the most that may ever be spent on a dataset; makes the ledger if there is none",
+    CAP,
+    LEDGER,
+    DATASET,
+    parsing.budget(),
+    option("--note", "who decided, and why", default=""),
+)
 def _cap(options: argparse.Namespace, screen: Screen) -> None:
     """Set a cap."""
     budget = parsing.checked_budget(options)
     cap = _opened(options.ledger, create=True).cap(options.dataset, budget, note=options.note)
     screen.text(f"{cap.dataset}: at most {cap.stated}, which is mu {_room(cap.mu)}")
-    screen.answer(asdict(cap))
+    screen.answer(**asdict(cap))
 
 
+@command(
+    "export",
+    "write everything that is recorded",
+    EXPORT,
+    LEDGER,
+    option("--format", choices=("json", "csv"), default="json", metavar="FORMAT"),
+    option("--dataset", "only this one"),
+    parsing.output("where to write it", required=False),
+)
 def _export(options: argparse.Namespace, screen: Screen) -> None:
     """Write the records."""
     output = optional_output(options, options.ledger)
@@ -129,17 +110,20 @@ def _export(options: argparse.Namespace, screen: Screen) -> None:
         return
     if not screen.as_json:
         sys.stdout.write(text)
-    screen.answer({"format": options.format, "text": text})
+    screen.answer(format=options.format, text=text)
 
 
-def _opened(location: str, *, create: bool = False) -> Ledger:
+EXAMPLES = "\n".join((CAP, LIST, SHOW, EXPORT))
+PURPOSE = "what was spent on which dataset, and caps"
+ledger_group = group("ledger", PURPOSE, EXAMPLES, _list, _show, _cap, _export)
+
+
+def _opened(location: str, *, create: bool = False) -> publicmoments.Ledger:
     """Open a ledger."""
-    from publicmoments import Ledger
-
-    return Ledger(location, create=create)
+    return publicmoments.Ledger(location, create=create)
 
 
-def _refuse_unknown(ledger: Ledger, name: str) -> None:
+def _refuse_unknown(ledger: publicmoments.Ledger, name: str) -> None:
     """Refuse a dataset that has neither charge nor cap."""
     known = ledger.datasets()
     if name not in known:

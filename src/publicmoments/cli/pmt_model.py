@@ -9,81 +9,41 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import publicmoments
 from publicmoments.cli import parsing
-from publicmoments.cli.columns import chosen_columns, holds_words, parsed_classes, public_input
+from publicmoments.cli.columns import chosen_columns, public_input
 from publicmoments.cli.failures import CommandError
 from publicmoments.cli.inputs import TableFile, open_artefact, open_table
 from publicmoments.cli.outputs import Screen, checked_output, csv_text, optional_output
-from publicmoments.cli.parsing import Commands, option
+from publicmoments.cli.parsing import Adds, Option, command, group, option
 from publicmoments.io.atomic import write_atomically
 
-KINDS = {
-    "ridge": "linear regression of numbers",
-    "logistic": "regression of two or more classes",
-    "poisson": "regression of counts",
-    "gamma": "regression of positive sizes, with a logarithmic link",
-}
 
-OWN = {
-    "logistic": [
-        parsing.names(
-            "--classes", "all labels, which are public; 0,1 by default", default=["0", "1"]
-        )
-    ],
-    "poisson": [
-        option("--exposure", metavar="COLUMN", help="time or size behind each count"),
-    ],
-}
-"""Options that one kind has and others have not."""
-
-
-def add_fit(commands: Commands) -> None:
-    """Add the command that spends, one for each kind of model."""
-    kinds = parsing.add_group(
-        commands,
-        "fit",
-        "fit a private model",
-        """\
-  pmt fit ridge private.csv --target cost --public public.json --mu 1 -o model.json
-  pmt fit logistic private.parquet --target ill --classes no,yes --public rows.csv \\
-      --epsilon 1 --delta 1e-6 -o model.json""",
-        description="Fit a private model. See pmt fit KIND --help.",
-        metavar="KIND",
+def _fit(options: argparse.Namespace, screen: Screen) -> None:
+    """Check everything that can be checked, then fit, write and show."""
+    privacy = parsing.checked_budget(options)
+    output = checked_output(options, options.table, options.public)
+    shared = parsing.noise_arguments(options, screen)
+    table = open_table(options.table, options.delimiter)
+    public = public_input(options, table)
+    chosen = chosen_columns(options, table, public)
+    model = _maker(options.kind)(
+        alpha=options.alpha,
+        fit_intercept=not options.no_intercept,
+        privacy=privacy,
+        public=public,
+        **({} if chosen.classes is None else {"classes": chosen.classes}),
+        **shared,
+        **parsing.opened_ledger(options, output),
     )
-    for kind, purpose in KINDS.items():
-        parsing.add_command(
-            kinds, kind, _fit, purpose, _examples(kind), *_fit_options(kind), kind=kind
-        )
-
-
-def add_predict(commands: Commands) -> None:
-    """Add the command that predicts."""
-    parsing.add_command(
-        commands,
-        "predict",
-        _predict,
-        "predict, with intervals, from the rows of a table",
-        "  pmt predict model.json new.csv -o predicted.csv\n"
-        "  pmt predict model.json new.parquet --level 0.9 | head",
-        option("model", metavar="MODEL", help="a file of pmt fit"),
-        parsing.table("table", "rows to predict from"),
-        option("--level", type=float, default=0.95, help="coverage of intervals"),
-        option("--exposure", metavar="COLUMN", help="of a Poisson model; 1 by default"),
-        parsing.output("where to write predictions as CSV", required=False),
-    )
-
-
-def add_report(commands: Commands) -> None:
-    """Add the command that writes a page."""
-    parsing.add_command(
-        commands,
-        "report",
-        _report,
-        "write a page in HTML about a model or a release; costs no budget",
-        "  pmt report model.json -o report.html\n  pmt report moments.pmr -o report.html",
-        option("model", metavar="MODEL", help="a file of pmt fit, release or combine"),
-        parsing.output("where to write the page"),
-    )
+    exposure = {"exposure": chosen.others[0]} if chosen.others else {}
+    model.fit(table.rows(chosen.numbers, chosen.words), chosen.target, **exposure)
+    # Saved before it is shown: the budget is spent by now.
+    publicmoments.save_model(model, output)
+    summary = replace(model.summary(), response=chosen.target)
+    screen.text(str(summary))
+    screen.panel("privacy card", str(model.card_))
+    screen.done(output, summary=summary.to_dict(), card=model.card_.to_dict())
 
 
 def _examples(kind: str) -> str:
@@ -96,64 +56,56 @@ def _examples(kind: str) -> str:
     )
 
 
-def _fit_options(kind: str) -> list[parsing.Option]:
-    """Options of one kind."""
-    return [
+def _fit_command(kind: str, purpose: str, *own: Option) -> Adds:
+    """Fit models of one kind, which may have options of its own."""
+    return command(
+        kind,
+        purpose,
+        _examples(kind),
         parsing.table("table", "private rows"),
         parsing.TARGET,
         parsing.features,
-        option(
-            "--public",
-            metavar="FILE",
-            help="moments made by pmt public make, or a table of public rows, best with the target",
+        parsing.public(
+            "moments made by pmt public make, or a table of public rows, best with the target"
         ),
         parsing.budget(),
         option(
             "--alpha",
+            'ridge penalty on the mean loss, or "auto" for the least predicted error',
             type=parsing.penalty,
             default=0.0,
-            help='ridge penalty on the mean loss, or "auto" for the least predicted error',
         ),
         parsing.NO_INTERCEPT,
-        *OWN.get(kind, []),
+        *own,
         parsing.NOISE,
         parsing.output("where to write the model"),
-    ]
+        kind=kind,
+    )(_fit)
 
 
-def _fit(options: argparse.Namespace, screen: Screen) -> None:
-    """Check everything that can be checked, then fit, write and show."""
-    privacy = parsing.checked_budget(options)
-    output = checked_output(options, options.table, options.public)
-    shared = parsing.noise_arguments(options, screen)
-    classes = parsed_classes(options.classes) if options.kind == "logistic" else None
-    table = open_table(options.table, options.delimiter)
-    public = public_input(options, table, classes)
-    chosen = chosen_columns(options, table, public, labels=holds_words(classes))
-    model = _maker(options.kind)(
-        alpha=options.alpha,
-        fit_intercept=not options.no_intercept,
-        privacy=privacy,
-        public=public,
-        **({} if classes is None else {"classes": classes}),
-        **shared,
-        **parsing.opened_ledger(options, output),
-    )
-    exposure = {"exposure": chosen.others[0]} if chosen.others else {}
-    model.fit(table.rows(chosen.numbers, chosen.words), chosen.target, **exposure)
-    from publicmoments import save_model
+CLASSES = parsing.several(
+    "--classes", "all labels, which are public; 0,1 by default", parsing.classes, default=(0, 1)
+)
+EXPOSURE = option("--exposure", "time or size behind each count", metavar="COLUMN")
 
-    # Saved before it is shown: the budget is spent by now.
-    save_model(model, output)
-    summary = replace(model.summary(), response=chosen.target)
-    screen.text(str(summary))
-    screen.panel("privacy card", str(model.card_))
-    screen.done(output, summary=summary.to_dict(), card=model.card_.to_dict())
+fit_group = group(
+    "fit",
+    "fit a private model",
+    """\
+  pmt fit ridge private.csv --target cost --public public.json --mu 1 -o model.json
+  pmt fit logistic private.parquet --target ill --classes no,yes --public rows.csv \\
+      --epsilon 1 --delta 1e-6 -o model.json""",
+    _fit_command("ridge", "linear regression of numbers"),
+    _fit_command("logistic", "regression of two or more classes", CLASSES),
+    _fit_command("poisson", "regression of counts", EXPOSURE),
+    _fit_command("gamma", "regression of positive sizes, with a logarithmic link"),
+    description="Fit a private model. See pmt fit KIND --help.",
+    metavar="KIND",
+)
 
 
 def _maker(kind: str) -> Callable[..., Any]:
     """Return the maker of a model."""
-    import publicmoments
     from publicmoments.families import Gamma
 
     makers: dict[str, Callable[..., Any]] = {
@@ -165,7 +117,18 @@ def _maker(kind: str) -> Callable[..., Any]:
     return makers[kind]
 
 
-def _predict(options: argparse.Namespace, screen: Screen) -> None:
+@command(
+    "predict",
+    "predict, with intervals, from the rows of a table",
+    "  pmt predict model.json new.csv -o predicted.csv\n"
+    "  pmt predict model.json new.parquet --level 0.9 | head",
+    option("model", "a file of pmt fit", metavar="MODEL"),
+    parsing.table("table", "rows to predict from"),
+    option("--level", "coverage of intervals", type=float, default=0.95),
+    option("--exposure", "of a Poisson model; 1 by default", metavar="COLUMN"),
+    parsing.output("where to write predictions as CSV", required=False),
+)
+def predict_command(options: argparse.Namespace, screen: Screen) -> None:
     """Read, predict and write."""
     output = optional_output(options, options.table, options.model)
     model: Any = open_artefact(options.model)
@@ -191,7 +154,7 @@ def _predict(options: argparse.Namespace, screen: Screen) -> None:
         return
     if not screen.as_json:
         sys.stdout.write(csv_text(columns, rows))
-    screen.answer({"columns": columns, "rows": rows})
+    screen.answer(columns=columns, rows=rows)
 
 
 def _features(model: Any, table: TableFile) -> list[str]:
@@ -210,16 +173,14 @@ def _features(model: Any, table: TableFile) -> list[str]:
 
 def _columns(model: Any) -> list[str]:
     """Headings of the predictions."""
-    classes = getattr(model, "classes_", None)
     ends = [] if model.noise_covariance_ is None else ["low", "high"]
-    if classes is None:
-        if model.coef_.ndim == 1:
-            return ["prediction", *ends]
-        marks = range(len(model.coef_))
-        return [f"{name} {k}" for k in marks for name in ("prediction", *ends)]
-    shown = [str(label) for label in classes]
-    shown = shown[1:] if len(shown) == 2 else shown
-    return ["prediction"] + [f"{name} {one}" for one in shown for name in ("probability", *ends)]
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        shown = classes[1:] if len(classes) == 2 else classes
+        return ["prediction", *(f"{n} {one}" for one in shown for n in ("probability", *ends))]
+    if model.coef_.ndim == 1:
+        return ["prediction", *ends]
+    return [f"{name} {k}" for k in range(len(model.coef_)) for name in ("prediction", *ends)]
 
 
 def _lines(
@@ -228,7 +189,7 @@ def _lines(
     """Predictions of one batch, in the order of `_columns`."""
     import numpy as np
 
-    X = batch.select(features)
+    X, n = batch.select(features), batch.num_rows
     if not hasattr(model, "feature_names_in_"):
         X = np.column_stack([column.to_numpy() for column in X.columns])
     given = {}
@@ -236,23 +197,28 @@ def _lines(
         given["exposure"] = batch.column(exposure).to_numpy()
         if not (given["exposure"] > 0.0).all():
             raise CommandError("--exposure must hold positive numbers; drop other rows")
-    first: list[Any] = []
-    if hasattr(model, "classes_"):
-        first = [model.predict(X)]
-        chances = model.predict_proba(X)
-        centres = chances[:, 1:] if chances.shape[1] == 2 else chances
-    else:
-        centres = model.predict(X, **given).reshape(batch.num_rows, -1)
-    parts = [centres[:, :, None]]
+    labels = model.predict(X).tolist() if hasattr(model, "classes_") else None
+    centres = model.predict(X, **given) if labels is None else model.predict_proba(X)
+    if labels is not None and centres.shape[1] == 2:
+        centres = centres[:, 1:]
+    values = centres.reshape(n, -1, 1)
     if model.noise_covariance_ is not None:
-        ends = model.predict_interval(X, level, **given)
-        parts.append(ends.reshape(batch.num_rows, -1, 2))
-    numbers = np.concatenate(parts, axis=2).reshape(batch.num_rows, -1)
-    columns = [*(column.tolist() for column in first), *numbers.T.tolist()]
-    return [list(line) for line in zip(*columns, strict=True)]
+        ends = model.predict_interval(X, level, **given).reshape(n, -1, 2)
+        values = np.concatenate([values, ends], axis=2)
+    lines: list[list[Any]] = values.reshape(n, -1).tolist()
+    if labels is None:
+        return lines
+    return [[label, *line] for label, line in zip(labels, lines, strict=True)]
 
 
-def _report(options: argparse.Namespace, screen: Screen) -> None:
+@command(
+    "report",
+    "write a page in HTML about a model or a release; costs no budget",
+    "  pmt report model.json -o report.html\n  pmt report moments.pmr -o report.html",
+    option("model", "a file of pmt fit, release or combine", metavar="MODEL"),
+    parsing.output("where to write the page"),
+)
+def report_command(options: argparse.Namespace, screen: Screen) -> None:
     """Load and write."""
     output = checked_output(options, options.model)
     from publicmoments.report.html import write_report

@@ -1,4 +1,4 @@
-"""``pmt data``, ``pmt experiments`` and ``pmt demo``: the paper's tables and figures, and a walk."""
+"""``pmt data``, ``pmt experiments``, ``pmt demo``: the paper's tables and figures, and a walk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from publicmoments.cli import parsing
 from publicmoments.cli.failures import INTERRUPTED, CommandError
 from publicmoments.cli.outputs import Screen, checked_output, csv_text
-from publicmoments.cli.parsing import Commands, flag, option
+from publicmoments.cli.parsing import command, flag, group, option
 from publicmoments.io.atomic import write_atomically
 
 HEADINGS = ("name", "rows", "features", "response", "content")
@@ -28,62 +28,21 @@ STANDARD_ERROR = 2
 DEMO_FOLDER = "publicmoments-demo"
 
 
-def add_data(commands: Commands) -> None:
-    """Add the commands about tables."""
-    actions = parsing.add_group(
-        commands,
-        "data",
-        "the public tables of the paper",
-        "  pmt data list\n  pmt data fetch wine -o wine.csv",
-        description="The four public tables of the paper, from the UCI repository.",
-    )
-    parsing.add_command(actions, "list", _list, "list the tables", "  pmt data list")
-    parsing.add_command(
-        actions,
-        "fetch",
-        _fetch,
-        "download a table once, check it and write it as CSV",
-        "  pmt data fetch wine -o wine.csv",
-        option("name", choices=tuple(TABLES), metavar="NAME", help=", ".join(TABLES)),
-        parsing.output("where to write the table as CSV"),
-    )
-
-
-def add_experiments(commands: Commands) -> None:
-    """Add the command that draws the figures again, where the repository is at hand."""
-    parsing.add_command(
-        commands,
-        "experiments",
-        _experiments,
-        "run the paper's experiments, inside the repository of publicmoments",
-        "  pmt experiments --quick\n  pmt experiments --figures figure_01 figure_06",
-        flag("--quick", "few repeats, about two minutes"),
-        option("--figures", nargs="+", metavar="NAME", help="only these"),
-        option("--jobs", type=int, help="processes"),
-        option("--output", metavar="FOLDER", help="folder of tables and pictures"),
-    )
-
-
-def add_demo(commands: Commands) -> None:
-    """Add the walk."""
-    where = f"where to write; ./{DEMO_FOLDER} by default. Files of an earlier demo are replaced"
-    parsing.add_command(
-        commands,
-        "demo",
-        _demo,
-        "plan, fit, summarise and report on made-up hospital data",
-        "  pmt demo\n  pmt demo --output elsewhere",
-        option("-o", "--output", default=DEMO_FOLDER, metavar="FOLDER", help=where),
-    )
-
-
+@command("list", "list the tables", "  pmt data list")
 def _list(options: argparse.Namespace, screen: Screen) -> None:
     """List the tables."""
     lines = [[name, *facts] for name, facts in TABLES.items()]
     screen.table("", HEADINGS, lines)
-    screen.answer({"tables": [dict(zip(HEADINGS, line, strict=True)) for line in lines]})
+    screen.answer(tables=[dict(zip(HEADINGS, line, strict=True)) for line in lines])
 
 
+@command(
+    "fetch",
+    "download a table once, check it and write it as CSV",
+    "  pmt data fetch wine -o wine.csv",
+    option("name", ", ".join(TABLES), choices=tuple(TABLES), metavar="NAME"),
+    parsing.output("where to write the table as CSV"),
+)
 def _fetch(options: argparse.Namespace, screen: Screen) -> None:
     """Write one table."""
     output = checked_output(options)
@@ -103,7 +62,26 @@ def _fetch(options: argparse.Namespace, screen: Screen) -> None:
     )
 
 
-def _experiments(options: argparse.Namespace, screen: Screen) -> None:
+data_group = group(
+    "data",
+    "the public tables of the paper",
+    "  pmt data list\n  pmt data fetch wine -o wine.csv",
+    _list,
+    _fetch,
+    description="The four public tables of the paper, from the UCI repository.",
+)
+
+
+@command(
+    "experiments",
+    "run the paper's experiments, inside the repository of publicmoments",
+    "  pmt experiments --quick\n  pmt experiments --figures figure_01 figure_06",
+    flag("--quick", "few repeats, about two minutes"),
+    option("--figures", "only these", nargs="+", metavar="NAME"),
+    option("--jobs", "processes", type=int),
+    option("--output", "folder of tables and pictures", metavar="FOLDER"),
+)
+def experiments_command(options: argparse.Namespace, screen: Screen) -> None:
     """Run the package of experiments in a process of its own."""
     root = _repository()
     arguments = ["--quick"] if options.quick else []
@@ -122,7 +100,7 @@ def _experiments(options: argparse.Namespace, screen: Screen) -> None:
         raise KeyboardInterrupt
     if done.returncode != 0:
         raise CommandError("the experiments did not finish; see their own message above")
-    screen.answer({"repository": str(root), "arguments": arguments})
+    screen.answer(repository=str(root), arguments=arguments)
 
 
 def _repository() -> Path:
@@ -138,7 +116,18 @@ def _repository() -> Path:
     )
 
 
-def _demo(options: argparse.Namespace, screen: Screen) -> None:
+@command(
+    "demo",
+    "plan, fit, summarise and report on made-up hospital data",
+    "  pmt demo\n  pmt demo --output elsewhere",
+    option(
+        "-o --output",
+        f"where to write; ./{DEMO_FOLDER} by default. Files of an earlier demo are replaced",
+        default=DEMO_FOLDER,
+        metavar="FOLDER",
+    ),
+)
+def demo_command(options: argparse.Namespace, screen: Screen) -> None:
     """Make the folder, and walk."""
     folder = Path(options.output).expanduser()
     try:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+import publicmoments
 from publicmoments.cli import parsing
-from publicmoments.cli.columns import parsed_classes, public_input
+from publicmoments.cli.columns import public_input
 from publicmoments.cli.failures import CommandError
 from publicmoments.cli.outputs import Screen
-from publicmoments.cli.parsing import Commands, option
+from publicmoments.cli.parsing import command, option
 
 if TYPE_CHECKING:
-    from publicmoments import PublicMoments
     from publicmoments.privacy.budgets import Budget
 
 EXAMPLES = """\
@@ -30,90 +30,62 @@ SIZES = {
 }
 """Numbers that may be known of the population, where public rows do not tell."""
 
-
-def add_plan(commands: Commands) -> None:
-    """Add the command."""
-    parsing.add_command(
-        commands,
-        "plan",
-        _plan,
-        "predict the accuracy of a private fit; reads no private row and costs no budget",
-        EXAMPLES,
-        option("--rows", type=int, help="number of private rows"),
-        option(
-            "--public",
-            metavar="FILE",
-            help="moments made by pmt public make, or a table of public rows",
-        ),
-        option("--target", metavar="COLUMN", help="the response among public rows"),
-        parsing.features,
-        parsing.names("--classes", "labels of the target"),
-        parsing.DELIMITER,
-        option("--n-features", type=int, help="where nothing else is public"),
-        option(
-            "--model", choices=("ridge", "logistic", "poisson"), default="ridge", metavar="MODEL"
-        ),
-        parsing.budget(several=True, required=False),
-        option("--error", type=float, help="wanted root mean square error of predictions"),
-        option("--alpha", type=float, default=0.0, help="ridge penalty"),
-        parsing.NO_INTERCEPT,
-        *(option(name, type=float, help=purpose) for name, purpose in SIZES.items()),
-        option("--mean-exposure", type=float, default=1.0, help="mean exposure of rows of counts"),
-        option("--rehearsals", type=int, default=6, help="made-up populations; 6 by default"),
-    )
+AS_THEY_ARE = ["n_features", "model", "alpha", "r2", "residual_sd", "predictor_sd"]
+AS_THEY_ARE += ["response_mean", "kurtosis", "rehearsals"]
+"""Options that are arguments of all questions under the same name."""
 
 
-def _plan(options: argparse.Namespace, screen: Screen) -> None:
+@command(
+    "plan",
+    "predict the accuracy of a private fit; reads no private row and costs no budget",
+    EXAMPLES,
+    option("--rows", "number of private rows", type=int),
+    parsing.public("moments made by pmt public make, or a table of public rows"),
+    option("--target", "the response among public rows", metavar="COLUMN"),
+    parsing.features,
+    parsing.several("--classes", "labels of the target", parsing.classes),
+    parsing.DELIMITER,
+    option("--n-features", "where nothing else is public", type=int),
+    option("--model", choices=("ridge", "logistic", "poisson"), default="ridge", metavar="MODEL"),
+    parsing.budget(required=False, nargs="+"),
+    option("--error", "wanted root mean square error of predictions", type=float),
+    option("--alpha", "ridge penalty", type=float, default=0.0),
+    parsing.NO_INTERCEPT,
+    *(option(name, purpose, type=float) for name, purpose in SIZES.items()),
+    option("--mean-exposure", "mean exposure of rows of counts", type=float, default=1.0),
+    option("--rehearsals", "made-up populations; 6 by default", type=int, default=6),
+)
+def plan_command(options: argparse.Namespace, screen: Screen) -> None:
     """Answer whichever question was asked."""
     budgets = None
     if any(value is not None for value in (options.mu, options.epsilon, options.rho)):
         budgets = parsing.checked_budgets(options)
     elif options.delta is not None:
         raise CommandError("--epsilon and --delta go together; pass both, or neither")
-    classes = None if options.classes is None else parsed_classes(options.classes)
-    public, rest = public_input(options, classes=classes), _question(options)
+    public = public_input(options)
+    rest = {name: getattr(options, name) for name in AS_THEY_ARE}
+    rest |= {"fit_intercept": not options.no_intercept, "exposure": options.mean_exposure}
     if options.error is not None:
         _inverse(options, budgets, public, rest, screen)
         return
     if options.rows is None or budgets is None:
         raise CommandError("pass --rows and a budget, or --error with one of them")
-    from publicmoments import plan
-
-    answer = plan(options.rows, budgets, public, **rest)
+    answer = publicmoments.plan(options.rows, budgets, public, **rest)
     screen.text(str(answer))
     screen.answer(
-        {
-            "n_rows": answer.n_rows,
-            "model": answer.model,
-            "forecasts": answer.to_dict(),
-            "non_private": answer.non_private.prediction_error,
-            "public_only": getattr(answer.public_only, "prediction_error", None),
-            "recommendation": answer.recommendation,
-        }
+        n_rows=answer.n_rows,
+        model=answer.model,
+        forecasts=answer.to_dict(),
+        non_private=answer.non_private.prediction_error,
+        public_only=getattr(answer.public_only, "prediction_error", None),
+        recommendation=answer.recommendation,
     )
-
-
-def _question(options: argparse.Namespace) -> dict[str, Any]:
-    """Arguments that all questions share."""
-    return {
-        "n_features": options.n_features,
-        "model": options.model,
-        "alpha": options.alpha,
-        "fit_intercept": not options.no_intercept,
-        "r2": options.r2,
-        "residual_sd": options.residual_sd,
-        "predictor_sd": options.predictor_sd,
-        "response_mean": options.response_mean,
-        "kurtosis": options.kurtosis,
-        "exposure": options.mean_exposure,
-        "rehearsals": options.rehearsals,
-    }
 
 
 def _inverse(
     options: argparse.Namespace,
     budgets: list[Budget] | None,
-    public: PublicMoments | None,
+    public: publicmoments.PublicMoments | None,
     rest: dict[str, Any],
     screen: Screen,
 ) -> None:
@@ -126,8 +98,8 @@ def _inverse(
     if budgets is None:
         found = smallest_budget(options.error, options.rows, public, **rest)
         screen.text(f"the smallest budget is about mu {text_above(found.mu, 3)}")
-        screen.answer({"mu": found.mu, "n_rows": options.rows, "error": options.error})
+        screen.answer(mu=found.mu, n_rows=options.rows, error=options.error)
         return
     n_rows = smallest_n(options.error, budgets[0], public, **rest)
     screen.text(f"the fewest rows are about {n_rows}")
-    screen.answer({"mu": budgets[0].to_gdp().mu, "n_rows": n_rows, "error": options.error})
+    screen.answer(mu=budgets[0].to_gdp().mu, n_rows=n_rows, error=options.error)

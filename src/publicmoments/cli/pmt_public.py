@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import publicmoments
 from publicmoments.cli import parsing
-from publicmoments.cli.columns import chosen_columns, holds_words, parsed_classes, public_rows
+from publicmoments.cli.columns import chosen_columns, public_rows
 from publicmoments.cli.failures import CommandError, one_line
 from publicmoments.cli.inputs import TableFile, open_moments, open_table
 from publicmoments.cli.outputs import Screen, checked_output
-from publicmoments.cli.parsing import Commands, option
+from publicmoments.cli.parsing import command, group, option
 
-if TYPE_CHECKING:
-    from publicmoments import PublicMoments
-
-MOMENTS = option("moments", metavar="MOMENTS", help="a file of pmt public make")
+MOMENTS = option("moments", "a file of pmt public make", metavar="MOMENTS")
 
 MAKE = "  pmt public make published.csv --target cost -o public.json\n"
 SHOW = "  pmt public show public.json"
@@ -24,45 +22,21 @@ CHECK = "  pmt public check public.json --table private.csv"
 """Examples."""
 
 
-def add_public(commands: Commands) -> None:
-    """Add the commands."""
-    purpose, examples = "make, show and check public moments", f"{MAKE}{SHOW}\n{CHECK}"
-    actions = parsing.add_group(commands, "public", purpose, examples)
-    parsing.add_command(
-        actions,
-        "make",
-        _make,
-        "make public moments from public rows, or from a published mean and covariance",
-        f"{MAKE}"
-        "  pmt public make published.parquet --target ill --classes no,yes -o public.json\n"
-        "  pmt public make --mean mean.csv --covariance cov.csv --n 500 --target cost -o p.json",
-        parsing.table("rows", "public rows", nargs="?"),
-        option("--target", metavar="COLUMN", help="the response, if it is public"),
-        parsing.features,
-        parsing.names("--classes", "labels of a target that holds words"),
-        option("--mean", metavar="CSV", help="published means: names, then one line"),
-        option(
-            "--covariance",
-            metavar="CSV",
-            help="published covariance: names, then one line for each",
-        ),
-        option("--n", type=int, help="rows behind the published moments"),
-        parsing.output("where to write the moments, as JSON"),
-    )
-    parsing.add_command(actions, "show", _show, "show what public moments hold", SHOW, MOMENTS)
-    parsing.add_command(
-        actions,
-        "check",
-        _check,
-        "check public moments, and whether a table has their columns; no row of it is read",
-        CHECK,
-        MOMENTS,
-        option("--table", metavar="TABLE", help="a private table"),
-        parsing.flag("--no-intercept", "as in the fit to come"),
-        parsing.DELIMITER,
-    )
-
-
+@command(
+    "make",
+    "make public moments from public rows, or from a published mean and covariance",
+    f"{MAKE}"
+    "  pmt public make published.parquet --target ill --classes no,yes -o public.json\n"
+    "  pmt public make --mean mean.csv --covariance cov.csv --n 500 --target cost -o p.json",
+    parsing.table("rows", "public rows", nargs="?"),
+    option("--target", "the response, if it is public", metavar="COLUMN"),
+    parsing.features,
+    parsing.several("--classes", "labels of a target that holds words", parsing.classes),
+    option("--mean", "published means: names, then one line", metavar="CSV"),
+    option("--covariance", "published covariance: names, then one line for each", metavar="CSV"),
+    option("--n", "rows behind the published moments", type=int),
+    parsing.output("where to write the moments, as JSON"),
+)
 def _make(options: argparse.Namespace, screen: Screen) -> None:
     """Make moments and write them."""
     output = checked_output(options, options.rows, options.mean, options.covariance)
@@ -78,19 +52,16 @@ def _make(options: argparse.Namespace, screen: Screen) -> None:
     screen.done(output, **_facts(public))
 
 
-def _from_rows(options: argparse.Namespace) -> PublicMoments:
+def _from_rows(options: argparse.Namespace) -> publicmoments.PublicMoments:
     """Compute the moments of public rows."""
     rows = open_table(options.rows, options.delimiter)
-    classes = None if options.classes is None else parsed_classes(options.classes)
-    if classes is not None and options.target is None:
+    if options.classes is not None and options.target is None:
         raise CommandError("--classes are those of --target; name it")
-    return public_rows(rows, chosen_columns(options, rows, labels=holds_words(classes)), classes)
+    return public_rows(rows, chosen_columns(options, rows))
 
 
-def _published(options: argparse.Namespace) -> PublicMoments:
+def _published(options: argparse.Namespace) -> publicmoments.PublicMoments:
     """Read a published mean and covariance."""
-    from publicmoments import PublicMoments
-
     means = open_table(options.mean, options.delimiter)
     spread = open_table(options.covariance, options.delimiter)
     columns = chosen_columns(options, means)
@@ -100,7 +71,7 @@ def _published(options: argparse.Namespace) -> PublicMoments:
         raise CommandError(
             f"{means.path} must hold one line of means below the names, got {mean.num_rows}"
         )
-    return PublicMoments.from_mean_cov(
+    return publicmoments.PublicMoments.from_mean_cov(
         [column[0].as_py() for column in mean.columns],
         _covariance(spread, columns.numbers),
         options.n,
@@ -127,6 +98,7 @@ def _covariance(spread: TableFile, names: tuple[str, ...]) -> list[list[float]]:
     return [[column[line] for column in columns] for line in lines]
 
 
+@command("show", "show what public moments hold", SHOW, MOMENTS)
 def _show(options: argparse.Namespace, screen: Screen) -> None:
     """Show means and standard deviations."""
     public = open_moments(options.moments)
@@ -142,9 +114,18 @@ def _show(options: argparse.Namespace, screen: Screen) -> None:
     )
     for one in facts["responses"]:
         screen.text(f"response {one['column']}: root mean square {one['rms']:.6g}")
-    screen.answer(facts)
+    screen.answer(**facts)
 
 
+@command(
+    "check",
+    "check public moments, and whether a table has their columns; no row of it is read",
+    CHECK,
+    MOMENTS,
+    option("--table", "a private table", metavar="TABLE"),
+    parsing.flag("--no-intercept", "as in the fit to come"),
+    parsing.DELIMITER,
+)
 def _check(options: argparse.Namespace, screen: Screen) -> None:
     """Check that moments can whiten, and that a table has their columns."""
     public = open_moments(options.moments)
@@ -161,10 +142,15 @@ def _check(options: argparse.Namespace, screen: Screen) -> None:
     screen.text(f"{options.moments} is valid: a design of {design.n_columns} columns")
     for remark in remarks:
         screen.text(f"remark: {remark}")
-    screen.answer({"valid": True, "remarks": remarks, **_facts(public)})
+    screen.answer(valid=True, remarks=remarks, **_facts(public))
 
 
-def _facts(public: PublicMoments) -> dict[str, Any]:
+public_group = group(
+    "public", "make, show and check public moments", f"{MAKE}{SHOW}\n{CHECK}", _make, _show, _check
+)
+
+
+def _facts(public: publicmoments.PublicMoments) -> dict[str, Any]:
     """What moments hold, in plain numbers."""
     import numpy as np
 

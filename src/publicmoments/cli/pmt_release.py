@@ -4,89 +4,37 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import publicmoments
 from publicmoments.cli import parsing
 from publicmoments.cli.columns import chosen_columns, public_input
 from publicmoments.cli.inputs import open_release, open_table
 from publicmoments.cli.outputs import Screen, checked_output, csv_text, optional_output
-from publicmoments.cli.parsing import Commands, option
+from publicmoments.cli.parsing import command, option
 from publicmoments.io.atomic import write_atomically
-
-if TYPE_CHECKING:
-    from publicmoments import MomentRelease
 
 ALPHAS = [0.0, 0.0001, 0.001, 0.01, 0.1, 1.0, 10.0]
 """Penalties of a path by default."""
 
 
-def add_release(commands: Commands) -> None:
-    """Add the command that spends."""
-    parsing.add_command(
-        commands,
-        "release",
-        _release,
-        "release the second moments of all columns, once, for any number of regressions",
-        "  pmt release private.parquet --public public.csv --mu 1 -o moments.pmr\n"
-        "  pmt release site-a.csv --public public.json --mu 1 --radius 4 -o site-a.pmr",
-        parsing.table("table", "private rows"),
-        parsing.features,
-        option(
-            "--public",
-            required=True,
-            metavar="FILE",
-            help="moments of all columns, made by pmt public make without --target, or public rows",
-        ),
-        parsing.budget(),
-        option(
-            "--radius",
-            type=float,
-            help="longest row of full weight; sites that combine agree on one",
-        ),
-        parsing.NOISE,
-        parsing.output("where to write the release"),
-        target=None,
-    )
-
-
-def add_combine(commands: Commands) -> None:
-    """Add the command that adds releases up."""
-    parsing.add_command(
-        commands,
-        "combine",
-        _combine,
-        "add up the releases of several sites with rows of their own; costs no budget",
-        "  pmt combine site-a.pmr site-b.pmr -o both.pmr",
-        option("releases", nargs="+", metavar="RELEASE", help="files of pmt release"),
-        parsing.output("where to write the combined release"),
-    )
-
-
-def add_path(commands: Commands) -> None:
-    """Add the command that reads regressions off a release."""
-    parsing.add_command(
-        commands,
-        "path",
-        _path,
-        "regress one column of a release on others, with many penalties; costs no budget",
-        "  pmt path moments.pmr --target cost\n"
-        "  pmt path moments.pmr --target cost --features age,bmi --alphas 0,0.1,1 -o path.csv",
-        option("release", metavar="RELEASE", help="a file of pmt release or pmt combine"),
-        parsing.TARGET,
-        parsing.names("--features", "only these; all others by default"),
-        option(
-            "--alphas",
-            type=parsing.numbers,
-            default=ALPHAS,
-            metavar="A,B,...",
-            help="ridge penalties",
-        ),
-        parsing.NO_INTERCEPT,
-        parsing.output("where to write the coefficients as CSV", required=False),
-    )
-
-
-def _release(options: argparse.Namespace, screen: Screen) -> None:
+@command(
+    "release",
+    "release the second moments of all columns, once, for any number of regressions",
+    "  pmt release private.parquet --public public.csv --mu 1 -o moments.pmr\n"
+    "  pmt release site-a.csv --public public.json --mu 1 --radius 4 -o site-a.pmr",
+    parsing.table("table", "private rows"),
+    parsing.features,
+    parsing.public(
+        "moments of all columns, made by pmt public make without --target, or public rows",
+        required=True,
+    ),
+    parsing.budget(),
+    option("--radius", "longest row of full weight; sites that combine agree on one", type=float),
+    parsing.NOISE,
+    parsing.output("where to write the release"),
+    target=None,
+)
+def release_command(options: argparse.Namespace, screen: Screen) -> None:
     """Check everything that can be checked, then release, write and show."""
     privacy = parsing.checked_budget(options)
     output = checked_output(options, options.table, options.public)
@@ -94,10 +42,8 @@ def _release(options: argparse.Namespace, screen: Screen) -> None:
     table = open_table(options.table, options.delimiter)
     public = public_input(options, table)
     chosen = chosen_columns(options, table, public)
-    from publicmoments import release_moments
-
     assert public is not None, "the option is required"
-    released = release_moments(
+    released = publicmoments.release_moments(
         table.rows(chosen.numbers),
         privacy=privacy,
         public=public,
@@ -108,15 +54,20 @@ def _release(options: argparse.Namespace, screen: Screen) -> None:
     _keep(released, output, screen)
 
 
-def _combine(options: argparse.Namespace, screen: Screen) -> None:
+@command(
+    "combine",
+    "add up the releases of several sites with rows of their own; costs no budget",
+    "  pmt combine site-a.pmr site-b.pmr -o both.pmr",
+    option("releases", "files of pmt release", nargs="+", metavar="RELEASE"),
+    parsing.output("where to write the combined release"),
+)
+def combine_command(options: argparse.Namespace, screen: Screen) -> None:
     """Add up releases."""
     output = checked_output(options, *options.releases)
-    from publicmoments import combine
-
-    _keep(combine([open_release(path) for path in options.releases]), output, screen)
+    _keep(publicmoments.combine([open_release(path) for path in options.releases]), output, screen)
 
 
-def _keep(release: MomentRelease, output: Path, screen: Screen) -> None:
+def _keep(release: publicmoments.MomentRelease, output: Path, screen: Screen) -> None:
     """Write a release, then show it: its budget is spent by now."""
     release.save(output)
     screen.text(f"{release.n_rows} rows, columns {', '.join(release.labels)}")
@@ -125,7 +76,19 @@ def _keep(release: MomentRelease, output: Path, screen: Screen) -> None:
     screen.done(output, n_rows=release.n_rows, columns=list(release.labels), card=card)
 
 
-def _path(options: argparse.Namespace, screen: Screen) -> None:
+@command(
+    "path",
+    "regress one column of a release on others, with many penalties; costs no budget",
+    "  pmt path moments.pmr --target cost\n"
+    "  pmt path moments.pmr --target cost --features age,bmi --alphas 0,0.1,1 -o path.csv",
+    option("release", "a file of pmt release or pmt combine", metavar="RELEASE"),
+    parsing.TARGET,
+    parsing.FEATURES,
+    parsing.several("--alphas", "ridge penalties", parsing.numbers, default=ALPHAS),
+    parsing.NO_INTERCEPT,
+    parsing.output("where to write the coefficients as CSV", required=False),
+)
+def path_command(options: argparse.Namespace, screen: Screen) -> None:
     """Show coefficients by penalty, and the summary at the penalty that predicts best."""
     output = optional_output(options, options.release)
     release = open_release(options.release)
