@@ -155,6 +155,13 @@ def optional_output(options: argparse.Namespace, *inputs: str | None) -> Path | 
     return None if options.output is None else checked_output(options, *inputs)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, complete or not at all."""
+    from publicmoments.io.atomic import write_atomically
+
+    write_atomically(path, text.encode())
+
+
 def csv_text(headings: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     r"""
     Lay out as CSV, numbers with all their digits.

@@ -12,9 +12,8 @@ import publicmoments
 from publicmoments.checks import nearest
 from publicmoments.cli import parsing
 from publicmoments.cli.failures import CommandError
-from publicmoments.cli.outputs import Screen, optional_output
+from publicmoments.cli.outputs import Screen, optional_output, write_text
 from publicmoments.cli.parsing import command, group, option
-from publicmoments.io.atomic import write_atomically
 
 LEDGER = option("ledger", "a file, or postgresql://user@host/database", metavar="LEDGER")
 DATASET = option("dataset", "its name in the ledger", metavar="DATASET")
@@ -105,7 +104,7 @@ def _export(options: argparse.Namespace, screen: Screen) -> None:
         _refuse_unknown(ledger, options.dataset)
     text = ledger.export(options.format, dataset=options.dataset)
     if output is not None:
-        write_atomically(output, text.encode())
+        write_text(output, text)
         screen.done(output, format=options.format)
         return
     if not screen.as_json:

@@ -14,9 +14,8 @@ from publicmoments.cli import parsing
 from publicmoments.cli.columns import chosen_columns, public_input
 from publicmoments.cli.failures import CommandError
 from publicmoments.cli.inputs import TableFile, open_artefact, open_table
-from publicmoments.cli.outputs import Screen, checked_output, csv_text, optional_output
+from publicmoments.cli.outputs import Screen, checked_output, csv_text, optional_output, write_text
 from publicmoments.cli.parsing import Adds, Option, command, group, option
-from publicmoments.io.atomic import write_atomically
 
 
 def _fit(options: argparse.Namespace, screen: Screen) -> None:
@@ -148,7 +147,7 @@ def predict_command(options: argparse.Namespace, screen: Screen) -> None:
         for line in _lines(model, batch, features, exposure, options.level)
     ]
     if output is not None:
-        write_atomically(output, csv_text(columns, rows).encode())
+        write_text(output, csv_text(columns, rows))
         screen.text(f"{len(rows)} predictions")
         screen.done(output, columns=columns, n_rows=len(rows))
         return

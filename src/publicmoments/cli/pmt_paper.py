@@ -9,9 +9,8 @@ from pathlib import Path
 
 from publicmoments.cli import parsing
 from publicmoments.cli.failures import INTERRUPTED, CommandError
-from publicmoments.cli.outputs import Screen, checked_output, csv_text
+from publicmoments.cli.outputs import Screen, checked_output, csv_text, write_text
 from publicmoments.cli.parsing import command, flag, group, option
-from publicmoments.io.atomic import write_atomically
 
 HEADINGS = ("name", "rows", "features", "response", "content")
 TABLES = {
@@ -51,7 +50,7 @@ def _fetch(options: argparse.Namespace, screen: Screen) -> None:
     dataset = getattr(datasets, f"load_{options.name.replace('-', '_')}")()
     rows = ([*x, y] for x, y in zip(dataset.X.tolist(), dataset.y.tolist(), strict=True))
     text = csv_text([*dataset.columns, dataset.response], rows)
-    write_atomically(output, text.encode())
+    write_text(output, text)
     screen.text(repr(dataset))
     screen.done(
         output,

@@ -62,15 +62,17 @@ def plan_command(options: argparse.Namespace, screen: Screen) -> None:
         budgets = parsing.checked_budgets(options)
     elif options.delta is not None:
         raise CommandError("--epsilon and --delta go together; pass both, or neither")
-    public = public_input(options)
-    rest = {name: getattr(options, name) for name in AS_THEY_ARE}
-    rest |= {"fit_intercept": not options.no_intercept, "exposure": options.mean_exposure}
+    question = {name: getattr(options, name) for name in AS_THEY_ARE} | {
+        "public": public_input(options),
+        "fit_intercept": not options.no_intercept,
+        "exposure": options.mean_exposure,
+    }
     if options.error is not None:
-        _inverse(options, budgets, public, rest, screen)
+        _inverse(options, budgets, question, screen)
         return
     if options.rows is None or budgets is None:
         raise CommandError("pass --rows and a budget, or --error with one of them")
-    answer = publicmoments.plan(options.rows, budgets, public, **rest)
+    answer = publicmoments.plan(options.rows, budgets, **question)
     screen.text(str(answer))
     screen.answer(
         n_rows=answer.n_rows,
@@ -85,8 +87,7 @@ def plan_command(options: argparse.Namespace, screen: Screen) -> None:
 def _inverse(
     options: argparse.Namespace,
     budgets: list[Budget] | None,
-    public: publicmoments.PublicMoments | None,
-    rest: dict[str, Any],
+    question: dict[str, Any],
     screen: Screen,
 ) -> None:
     """Find the smallest budget for some rows, or the fewest rows for a budget."""
@@ -96,10 +97,10 @@ def _inverse(
     if (options.rows is None) == (budgets is None) or (budgets and len(budgets) > 1):
         raise CommandError("with --error, pass either --rows or one budget; the other is found")
     if budgets is None:
-        found = smallest_budget(options.error, options.rows, public, **rest)
+        found = smallest_budget(options.error, options.rows, **question)
         screen.text(f"the smallest budget is about mu {text_above(found.mu, 3)}")
         screen.answer(mu=found.mu, n_rows=options.rows, error=options.error)
         return
-    n_rows = smallest_n(options.error, budgets[0], public, **rest)
+    n_rows = smallest_n(options.error, budgets[0], **question)
     screen.text(f"the fewest rows are about {n_rows}")
     screen.answer(mu=budgets[0].to_gdp().mu, n_rows=n_rows, error=options.error)

@@ -9,9 +9,8 @@ import publicmoments
 from publicmoments.cli import parsing
 from publicmoments.cli.columns import chosen_columns, public_input
 from publicmoments.cli.inputs import open_release, open_table
-from publicmoments.cli.outputs import Screen, checked_output, csv_text, optional_output
+from publicmoments.cli.outputs import Screen, checked_output, csv_text, optional_output, write_text
 from publicmoments.cli.parsing import command, option
-from publicmoments.io.atomic import write_atomically
 
 ALPHAS = [0.0, 0.0001, 0.001, 0.01, 0.1, 1.0, 10.0]
 """Penalties of a path by default."""
@@ -100,7 +99,7 @@ def path_command(options: argparse.Namespace, screen: Screen) -> None:
     by_name = [*path.coefs.T.tolist(), path.intercepts.tolist()]
     if output is not None:
         rows = zip(alphas, *by_name, strict=True)
-        write_atomically(output, csv_text(["alpha", *names], rows).encode())
+        write_text(output, csv_text(["alpha", *names], rows))
     screen.table(
         f"coefficients of {options.target} by penalty",
         ["", *(f"{alpha:g}" for alpha in alphas)],
