@@ -133,7 +133,7 @@ def _curve(card: Card) -> tuple[parts.Part, ...]:
         parts.Marked("As epsilon and delta", "heading"),
         explained,
         parts.Chart("epsilon against delta", x, y, [parts.Line(pairs, "curve")], points, keys),
-        parts.Table(("epsilon", "delta"), rows),
+        parts.Tabulated(("epsilon", "delta"), rows),
     )
 
 
@@ -178,7 +178,9 @@ def coefficients(model: Any) -> parts.Section:
             "data, which invalidates them, or the method has none."
         )
         rows = [(name, figure(value)) for name, value in coefficients_of(model)]
-        return parts.Section("Coefficients", (note, parts.Table(("coefficient", "estimate"), rows)))
+        return parts.Section(
+            "Coefficients", (note, parts.Tabulated(("coefficient", "estimate"), rows))
+        )
     summary = model.summary()
     level = f"{summary.level:.0%}".replace("%", " %")
     intro = (
@@ -204,7 +206,7 @@ def coefficients(model: Any) -> parts.Section:
     told = (
         intro,
         parts.Intervals(summary, keys),
-        parts.Table(headings, rows),
+        parts.Tabulated(headings, rows),
         parts.Marked(note, "note"),
     )
     return parts.Section("Coefficients", told)
@@ -225,7 +227,7 @@ def moments(release: MomentRelease) -> parts.Section:
     ]
     told: tuple[parts.Part, ...] = (
         intro,
-        parts.Table(("column", "mean", "standard deviation"), rows),
+        parts.Tabulated(("column", "mean", "standard deviation"), rows),
     )
     if len(rows) <= MOST_COLUMNS:
         correlations = (covariance / np.outer(size, size)).tolist()
@@ -311,7 +313,7 @@ def budget(card: Card) -> parts.Section:
         "rows; sites with rows of their own do not add up. Noise is per row, in the units of "
         "the bounded rows."
     )
-    return parts.Section("Budget by release", (asked + summed, parts.Table(headings, rows)))
+    return parts.Section("Budget by release", (asked + summed, parts.Tabulated(headings, rows)))
 
 
 def public_fit(card: Card, release: MomentRelease | None) -> parts.Section:
@@ -330,7 +332,7 @@ def public_fit(card: Card, release: MomentRelease | None) -> parts.Section:
         f"From {MISFIT_Z:g} on the library warns. Privacy does not depend on the match; accuracy "
         "and intervals do."
     )
-    told = (intro, parts.Table(("compared", "distance", "verdict"), rows))
+    told = (intro, parts.Tabulated(("compared", "distance", "verdict"), rows))
     return parts.Section("Do the public data fit?", told)
 
 
@@ -355,7 +357,7 @@ def again(card: Card, call: str) -> parts.Section:
         ("private rows, columns", f"{card.n_rows:,}, {card.n_features:,}"),
     ]
     whole = parts.Code(card.to_json(), "The privacy card as data")
-    told = (intro, parts.Code(call), parts.Table(("what", "which"), rows), whole)
+    told = (intro, parts.Code(call), parts.Tabulated(("what", "which"), rows), whole)
     return parts.Section("How to make it again", told)
 
 

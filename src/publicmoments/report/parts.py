@@ -37,7 +37,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Table:
+class Tabulated:
     """Headings, and rows that begin with what they are about."""
 
     headings: tuple[str, ...]
@@ -110,7 +110,7 @@ class Correlations:
     values: Sequence[Sequence[float]]
 
 
-Part: TypeAlias = str | Marked | Items | Code | Table | Chart | Intervals | Correlations
+Part: TypeAlias = str | Marked | Items | Code | Tabulated | Chart | Intervals | Correlations
 """A part of a section; a string is a paragraph of the argument."""
 
 

@@ -118,7 +118,7 @@ def _laid_out(part: parts.Part) -> Markup:
             return element("pre", element("code", text))
         case parts.Code(text, title):
             return element("details", element("summary", title), _laid_out(parts.Code(text)))
-        case parts.Table():
+        case parts.Tabulated():
             return _table(part)
         case parts.Chart():
             return joined([line_chart(part), legend(part.keys)])
@@ -128,7 +128,7 @@ def _laid_out(part: parts.Part) -> Markup:
             return correlations(part)
 
 
-def _table(table: parts.Table) -> Markup:
+def _table(table: parts.Tabulated) -> Markup:
     """Lay out a table whose first column is text; it scrolls by itself where it is too wide."""
     head = element("tr", *(element("th", text, scope="col") for text in table.headings))
     body = [
