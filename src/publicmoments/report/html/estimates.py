@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from publicmoments.models.inference import CoefSummary
 from publicmoments.report.content import figure
-from publicmoments.report.html.markup import Markup, element, joined
+from publicmoments.report.html.markup import Markup, element, joined, scrolled
 from publicmoments.report.parts import Correlations
 
 WIDTH, HEIGHT = 300, 36
@@ -70,11 +70,10 @@ def correlations(told: Correlations) -> Markup:
     """Lay out correlations as a table, coloured by sign and strength."""
     head = [element("th", ""), *(element("th", label, scope="col") for label in told.labels)]
     rows = [
-        element("tr", element("th", label, scope="row"), *(_shade(value) for value in row))
+        [element("th", label, scope="row"), *map(_shade, row)]
         for label, row in zip(told.labels, told.values, strict=True)
     ]
-    inner = element("table", element("thead", element("tr", *head)), element("tbody", joined(rows)))
-    return element("div", inner, class_="scroll", tabindex="0")
+    return scrolled(head, rows)
 
 
 def _shade(value: float) -> Markup:

@@ -13,7 +13,7 @@ from publicmoments.report.calls import Reported
 from publicmoments.report.content import report_on
 from publicmoments.report.html.charts import legend, line_chart
 from publicmoments.report.html.estimates import correlations, intervals
-from publicmoments.report.html.markup import Markup, element, joined
+from publicmoments.report.html.markup import Markup, element, joined, scrolled
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """Nothing but the page itself: a browser would refuse to fetch or run anything."""
@@ -129,11 +129,10 @@ def _laid_out(part: parts.Part) -> Markup:
 
 
 def _table(table: parts.Tabulated) -> Markup:
-    """Lay out a table whose first column is text; it scrolls by itself where it is too wide."""
-    head = element("tr", *(element("th", text, scope="col") for text in table.headings))
-    body = [
-        element("tr", element("th", first, scope="row"), *(element("td", cell) for cell in rest))
+    """Lay out a table whose first column is text."""
+    head = [element("th", text, scope="col") for text in table.headings]
+    rows = [
+        [element("th", first, scope="row"), *(element("td", cell) for cell in rest)]
         for first, *rest in table.rows
     ]
-    inner = element("table", element("thead", head), element("tbody", joined(body)))
-    return element("div", inner, class_="scroll", tabindex="0")
+    return scrolled(head, rows)
