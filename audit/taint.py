@@ -102,7 +102,11 @@ def _readings(fitted: Any) -> dict[str, Any]:
         ("principal_components", ()),
     ):
         if hasattr(fitted, name):
-            value = getattr(fitted, name)(*arguments)
+            try:
+                value = getattr(fitted, name)(*arguments)
+            except ValueError as refusal:
+                # Such as standard errors after a selection of columns.
+                value = refusal
             told[name] = str(value) + repr(value)
     if hasattr(fitted, "diagnostics"):
         told["diagnostics"] = repr(fitted.diagnostics)

@@ -38,7 +38,7 @@ def refusal(ledger):
 
     def refused(case: Case, X: Any, y: Any, **parameters: Any) -> str:
         given = {"ledger": ledger, "dataset": "rows", "privacy": GDP(1.0)}
-        alone = case.kind == "none"
+        alone, before = case.kind == "none", ledger.entries("rows")
         model = None if alone else case.make(**given).set_params(**parameters)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -50,7 +50,7 @@ def refusal(ledger):
             texts.append(repr(error))
             error = error.__cause__ or error.__context__
         assert not any("31337" in text or "3.1337" in text for text in texts)
-        assert ledger.entries("rows") == ()
+        assert ledger.entries("rows") == before
         # Nothing is left of the attempt, so that the model does not pass for a fitted one.
         assert model is None or set(vars(model)) == set(model.get_params())
         return str(info.value)
@@ -192,6 +192,8 @@ def test_bad_tables_are_refused(refusal, name, change):
 def test_bad_responses_are_refused(refusal, name, change):
     if change == "none" and "weighted" in name:
         pytest.skip("weights may be left out")
+    if change == "a table" and name in ("Ridge, matrix", "Ridge, nothing"):
+        pytest.skip("it takes any number of responses where nothing public speaks of them")
     if "two responses" in name or "exposed" in name:
         pytest.skip("its responses are made up on the way")
     case, (changed, words) = PRIVATE[name], RESPONSES[change]
