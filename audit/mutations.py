@@ -461,15 +461,16 @@ MUTATIONS = {
         Mutation(
             "noise of a second moment without its weights",
             "paper/second_moments.py",
-            "        bound = radius * math.sqrt(most)\n",
+            "        bound = radius * math.sqrt(self.weight_bound if weighted else 1.0)\n",
             "        bound = radius\n",
             ("tests/unit/paper/test_moments.py",),
         ),
         Mutation(
             "second moment released with the radius of its rows",
             "paper/second_moments.py",
-            "        radius = truncation_radius(d, n, eta)\n",
-            "        radius = float(np.linalg.norm(features.values(), axis=1).max())\n",
+            "        self.radius_ = self._radius(given.rows)\n",
+            "        lengths = np.linalg.norm(given.rows.settled(0, n, n)[0], axis=1)\n"
+            "        self.radius_ = float(lengths.max())\n",
             ("tests/contract/test_private_taint.py::test_nothing_tells[PMTSecondMoment]",),
         ),
         Mutation(

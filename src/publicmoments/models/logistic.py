@@ -160,7 +160,7 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
             target=target,
             classes=classes,
             basis=basis,
-            vectors=[str(label) for label in classes] if several else [target or "y"],
+            vectors=[str(label) for label in classes] if several else ["y"],
             apart=several,
         )
         absolute, squared = self.alpha_ * self.l1_ratio, self.alpha_ * (1.0 - self.l1_ratio)

@@ -13,7 +13,8 @@ Fields of the document, all of them required:
     Parameters of the estimator, the budget as ``{"kind": "GDP", "mu": 1.0}`` and the family of a
     GLM by its name. The public moments, the seed, the ledger and the dataset stay at home.
 ``fitted``
-    Fitted attributes by name; arrays as nested lists, names and classes as lists.
+    Fitted attributes by name; arrays as nested lists, names and classes as lists. ``response``,
+    ``features`` and ``vectors`` are the names that a summary uses, where these are not its own.
 ``card``
     The privacy card.
 ``sha256``
@@ -27,7 +28,7 @@ another digest.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -62,6 +63,7 @@ SHARED = COVARIANCES | {"coef_", "intercept_", "n_iter_", "alpha_", "n_features_
 OWN = {"LogisticRegression": {"classes_"}, "Ridge": {"residual_scale_"}}
 Kind = TypeVar("Kind")
 NAMES = "feature_names_in_"
+TOLD = ("response", "features", "vectors")
 
 
 def save_model(model: PrivateEstimator, path: PathLike) -> None:
@@ -156,6 +158,10 @@ def _fields(model: PrivateEstimator) -> dict[str, Any]:
     fitted = {name: _plain(getattr(model, name)) for name in sorted(_attributes(kind))}
     if hasattr(model, NAMES):
         fitted[NAMES] = _plain(getattr(model, NAMES))
+    record, usual = model.fit_, _usual_names(model)
+    fitted |= {
+        name: _plain(getattr(record, name)) for name in TOLD if getattr(record, name) != usual[name]
+    }
     given = model.get_params(deep=False)
     parameters = {name: _parameter(name, given[name]) for name in sorted(given.keys() - AT_HOME)}
     card = model.card_.to_dict()
@@ -210,6 +216,7 @@ def _restored(document: dict[str, Any]) -> Any:
     model = MODELS[kind](**_parameters(document["parameters"]))
     given = dict(document["fitted"])
     names = given.pop(NAMES, None)
+    told = {name: given.pop(name) for name in TOLD if name in given}
     if set(given) != _attributes(kind):
         raise ValueError(f"fitted attributes must be {', '.join(sorted(_attributes(kind)))}")
     found = {name: _attribute(name, value) for name, value in given.items()}
@@ -217,25 +224,49 @@ def _restored(document: dict[str, Any]) -> Any:
         if not all(isinstance(name, str) for name in names):
             raise ValueError("names of features must be texts")
         model.feature_names_in_ = np.array(names, dtype=object)
-    for name in ("alpha_", "n_iter_", "n_features_in_", "classes_"):
-        if name in found:
-            setattr(model, name, found[name])
+    _check_shapes(found, names, model.fit_intercept)
+    for name in found.keys() & {"alpha_", "n_iter_", "n_features_in_", "classes_"}:
+        setattr(model, name, found[name])
     model.card_ = card_from(document["card"], BoundedPass)
-    model.fit_ = _record(model, found, names)
-    _check_shapes(model, names)
+    model.fit_ = _record(model, found)
+    model.fit_ = replace(model.fit_, **(_usual_names(model) | _checked_names(model.fit_, told)))
     return model
 
 
-def _record(model: Any, found: Mapping[str, Any], names: list[str] | None) -> Fit:
-    """Put the record of a fit together again."""
+def _usual_names(model: Any) -> dict[str, Any]:
+    """Names that a summary uses where nothing else is known."""
+    count, d = model.fit_.coef.shape
+    names = getattr(model, NAMES, [f"x{k}" for k in range(d)])
+    classes = getattr(model, "classes_", ())
+    vectors = classes if len(classes) == count else [f"y{k}" for k in range(count)]
+    if count == 1 and not model.fit_.apart:
+        vectors = ["y"]
+    return {
+        "response": "y",
+        "features": tuple(str(name) for name in names),
+        "vectors": tuple(str(name) for name in vectors),
+    }
+
+
+def _checked_names(record: Fit, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the names that a file tells."""
+    found = {name: value if name == "response" else tuple(value) for name, value in told.items()}
+    sizes = {"features": record.coef.shape[1], "vectors": record.coef.shape[0]}
+    for name, value in found.items():
+        texts = (value,) if name == "response" else value
+        if not all(isinstance(text, str) for text in texts) or len(texts) != sizes.get(name, 1):
+            raise ValueError(f"{name} must be as many names as there are")
+    return found
+
+
+def _record(model: Any, found: Mapping[str, Any]) -> Fit:
+    """Put the record of a fit together again, without names."""
     coef = np.atleast_2d(found["coef_"])
-    classes, several = found.get("classes_", ()), len(coef) > 1
-    vectors = [str(label) for label in classes] if several and len(classes) else None
     sizes = found.get("residual_scale_")
     return Fit(
         response="y",
-        features=tuple(names or (f"x{k}" for k in range(coef.shape[1]))),
-        vectors=tuple(vectors or (f"y{k}" for k in range(len(coef)))),
+        features=(),
+        vectors=(),
         coef=read_only(coef),
         intercept=read_only(np.reshape(found["intercept_"], -1)),
         fit_intercept=bool(model.fit_intercept),
@@ -246,7 +277,7 @@ def _record(model: Any, found: Mapping[str, Any], names: list[str] | None) -> Fi
         l1_ratio=float(getattr(model, "l1_ratio", 0.0)),
         card=model.card_,
         residual_scale=None if sizes is None else read_only(np.reshape(sizes, -1)),
-        apart=several if len(classes) else found["coef_"].ndim == 2,
+        apart=len(coef) > 1 if "classes_" in found else found["coef_"].ndim == 2,
     )
 
 
@@ -276,7 +307,7 @@ def _attribute(name: str, value: Any) -> Any:
         return np.array(tuple(value))
     if name in ("n_features_in_", "n_iter_"):
         return whole(name, value)
-    if value is None:
+    if value is None and name in COVARIANCES | {"residual_scale_"}:
         return None
     array: NDArray[np.float64] = np.array(value, dtype=np.float64)
     if not np.isfinite(array).all():
@@ -284,22 +315,22 @@ def _attribute(name: str, value: Any) -> Any:
     return float(array) if array.ndim == 0 else array
 
 
-def _check_shapes(model: Any, names: list[str] | None) -> None:
+def _check_shapes(found: Mapping[str, Any], names: list[str] | None, fit_intercept: bool) -> None:
     """Refuse attributes that do not fit together."""
-    d = model.n_features_in_
-    if not (model.coef_.ndim in (1, 2) and model.coef_.shape[-1] == d):
+    coef, d = found["coef_"], found["n_features_in_"]
+    if not (coef.ndim in (1, 2) and coef.shape[-1] == d):
         raise ValueError("coef_ must have one entry for each feature")
     if names is not None and len(names) != d:
         raise ValueError(f"{NAMES} must have one name for each feature")
-    vectors = model.coef_.size // d
-    if np.size(model.intercept_) != vectors:
-        raise ValueError("intercept_ must have one entry for each vector of coefficients")
-    m, together = d + bool(model.fit_intercept), hasattr(model, "classes_")
-    if together and vectors != (len(model.classes_) if len(model.classes_) > 2 else 1):
+    vectors = coef.size // d
+    for name in found.keys() & {"intercept_", "residual_scale_"}:
+        if found[name] is not None and np.size(found[name]) != vectors:
+            raise ValueError(f"{name} must have one entry for each vector of coefficients")
+    m, together = d + bool(fit_intercept), "classes_" in found
+    if together and vectors != (len(found["classes_"]) if len(found["classes_"]) > 2 else 1):
         raise ValueError("classes_ must have one label for each vector of coefficients")
     joint = (vectors * m, vectors * m)
-    expected = joint if together or model.coef_.ndim == 1 else (vectors, m, m)
+    expected = joint if together or coef.ndim == 1 else (vectors, m, m)
     for name in sorted(COVARIANCES):
-        covariance = getattr(model, name)
-        if covariance is not None and covariance.shape != expected:
+        if found[name] is not None and found[name].shape != expected:
             raise ValueError(f"{name} must have one row for each coefficient")

@@ -148,7 +148,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
         known = Known(public, tuple(scale.tolist()), None if rows is None else rows / scale)
         found = self._solve(family, features, responses, known, privacy, target=target)
         one, names = responses.one_dimensional, responses.columns
-        vectors = names or tuple(f"y{k}" for k in range(responses.n_columns))
+        several = names or tuple(f"y{k}" for k in range(responses.n_columns))
+        vectors = ("y",) if one else several
         record = self._record(found, known, response=target, vectors=vectors, apart=not one)
         sizes = read_only(np.sqrt(found.spread) * scale)
         parts = (record.noise, record.sampling, record.bias)

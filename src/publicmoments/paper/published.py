@@ -26,7 +26,7 @@ from publicmoments.models.shell import (
     response_name,
 )
 from publicmoments.paper.scales import published_mu
-from publicmoments.paper.settings import truncation_radius
+from publicmoments.paper.settings import oracle_radius, truncation_radius
 from publicmoments.privacy.budgets import Budget
 from publicmoments.privacy.card import Card, PassSummary
 from publicmoments.privacy.laws import triangle_noise_law
@@ -268,6 +268,10 @@ class GuidedEstimator(ChargedEstimator):
     public: Annotated[PublicMoments | None, _moments_or_none] = None
     eta: Probability = 0.05
 
+    def _radius(self, rows: PrivateRows) -> float:
+        """The published radius; public."""
+        return truncation_radius(rows.n_design, rows.n_rows, self.eta)
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class OracleEstimator(PublishedEstimator):
@@ -279,6 +283,11 @@ class OracleEstimator(PublishedEstimator):
         "Not private: the radius was read from the private rows. "
         "Never publish this model; it serves as a baseline in comparisons only."
     )
+
+    def _radius(self, rows: PrivateRows) -> float:
+        """Take the radius from the private rows: not private."""
+        trace = usable("X", mean_squares(rows)[0])
+        return oracle_radius(trace, rows.n_design, rows.n_rows, self.eta)
 
 
 class LinearPrediction(RegressorMixin):  # type: ignore[misc]

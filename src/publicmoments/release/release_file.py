@@ -53,9 +53,9 @@ from publicmoments.release.moment_card import MomentPass
 from publicmoments.release.second_moment import Coordinates
 from publicmoments.release.weights import RowWeights
 
-PLAIN = ("n_rows", "columns", "diagonal_sd", "offdiagonal_sd", "anchor")
+PLAIN = ("n_rows", "columns", "diagonal_sd", "offdiagonal_sd")
 COORDINATES = ("n", "fingerprint", "mean_known", "tail")
-FIELDS = frozenset({*PLAIN, "weights", "coordinates", "card", "dimension"})
+FIELDS = frozenset({*PLAIN, "weights", "coordinates", "anchor", "card", "dimension"})
 RELEASE_FILE = FileKind("publicmoments-release", 1, FIELDS, "MomentRelease.save", "release")
 MAGIC = b"publicmoments-release "
 LENGTH = struct.Struct("<Q")
@@ -68,6 +68,7 @@ def write_release(path: PathLike, fields: Mapping[str, Any]) -> None:
     header = {name: fields[name] for name in PLAIN} | {
         "weights": asdict(fields["weights"]),
         "coordinates": {name: getattr(where, name) for name in COORDINATES},
+        "anchor": fields["anchor"],
         "card": fields["card"].to_dict(),
         "dimension": len(fields["noisy_gram"]),
     }

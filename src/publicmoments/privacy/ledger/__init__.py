@@ -1,8 +1,8 @@
 """A durable account of what was spent on which dataset, over all fits and all processes.
 
-`book` is the ledger that users see, `account` and `opening` tie one fit to it, `guards` says what
-is refused before a charge, `records` what a line means, and replays them, `squares` adds up
-exactly. `store`, `tables` and `failures` are the database, which needs SQLAlchemy and is imported
+`book` is the ledger that users see, and opens accounts; `paying` ties one fit to it, `guards` says
+what is refused before a charge, `lines` what a line means, and replays them, `squares` adds up
+exactly. `database` and `schema` are where lines are kept; they need SQLAlchemy and are imported
 when a ledger is made.
 """
 

@@ -33,6 +33,7 @@ from publicmoments.privacy.ledger.lines import (
 from publicmoments.privacy.ledger.paying import LedgerAccount
 from publicmoments.privacy.ledger.squares import allowed_square
 
+# It needs a library that is optional: `_store` imports it.
 if TYPE_CHECKING:
     from publicmoments.privacy.ledger.database import Page, Store
 

@@ -1,4 +1,4 @@
-"""What to do when the database of a ledger fails."""
+"""The database of a ledger: its lines are read and added here, and its failures explained."""
 
 from __future__ import annotations
 
