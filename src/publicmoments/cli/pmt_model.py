@@ -161,6 +161,9 @@ def _features(model: Any, table: TableFile) -> list[str]:
     if names is not None:
         table.refuse_missing(list(names), "the model")
         return list(names)
+    if set(model.fit_.features) <= set(table.names):
+        # Fitted to rows without names: these are the names of the public columns.
+        return list(model.fit_.features)
     if len(table.names) != model.n_features_in_:
         raise CommandError(
             f"{table.path} must have the {model.n_features_in_} features of the model, which have "
