@@ -225,7 +225,7 @@ MUTATIONS = {
             "        radius = look_radius(mu, self.n_rows, p)\n"
             "        cells = np.abs(self.session.rows.features.values())\n"
             "        radius *= 1.0 + float(np.mean(cells > 2.0))\n",
-            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[Ridge]",),
+            ("tests/contract/test_private_taint.py::test_nothing_tells[Ridge]",),
         ),
         Mutation(
             "steps along exact gradients",
@@ -236,7 +236,7 @@ MUTATIONS = {
             "        exact = exact_sum(self.session.rows, recipe)\n"
             "        exact = exact * recipe.grid_unit / self.n_rows\n"
             "        released = replace(released, values=exact)\n",
-            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[PoissonRegressor]",),
+            ("tests/contract/test_private_taint.py::test_nothing_tells[PoissonRegressor]",),
         ),
         Mutation(
             "mean of the private rows on the card",
@@ -244,14 +244,14 @@ MUTATIONS = {
             "        public_fit_z=found.look.z_score,\n",
             "        public_fit_z=found.look.z_score\n"
             "        + float(np.nan_to_num(np.nanmean(session.rows.features.values()))),\n",
-            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[LogisticRegression]",),
+            ("tests/contract/test_private_taint.py::test_nothing_tells[LogisticRegression]",),
         ),
         Mutation(
             "length of the longest row among the iterations",
             "models/fitting.py",
             "        self.n_iter_ = len(found.steps)\n",
             "        self.n_iter_ = len(found.steps) + int(np.nanmax(features.values()) > 2.0)\n",
-            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[GLM, Gamma]",),
+            ("tests/contract/test_private_taint.py::test_nothing_tells[GLM, Gamma]",),
         ),
         Mutation(
             "one step more than was paid for",
@@ -326,14 +326,14 @@ MUTATIONS = {
             "        largest = float(np.nanmax(np.abs(table.values()), initial=1.0))\n"
             "        wanted = min(max(largest, 1.0), 100.0)\n"
             "        weights = choose_weights(",
-            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[release_moments]",),
+            ("tests/contract/test_private_taint.py::test_nothing_tells[release_moments]",),
         ),
         Mutation(
             "class labels learned from the rows",
             "models/logistic.py",
             "        self.classes_ = np.array(classes)\n        return self\n",
             "        self.classes_ = np.unique(np.asarray(y))\n        return self\n",
-            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[LogisticRegression]",),
+            ("tests/contract/test_private_taint.py::test_nothing_tells[LogisticRegression]",),
         ),
         Mutation(
             "share of truncated rows in an attribute",
@@ -341,7 +341,7 @@ MUTATIONS = {
             "        one, names = responses.one_dimensional, responses.columns\n",
             "        one, names = responses.one_dimensional, responses.columns\n"
             "        self.truncated_ = float(np.mean(np.abs(features.values()) > 2.0))\n",
-            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[Ridge]",),
+            ("tests/contract/test_private_taint.py::test_nothing_tells[Ridge]",),
         ),
         Mutation(
             "largest row in a log line",
@@ -350,7 +350,7 @@ MUTATIONS = {
             "        import logging\n"
             '        logging.getLogger("publicmoments").info("%s", features.values().max())\n'
             "        return private_rows(\n            features,",
-            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[PMTRidge]",),
+            ("tests/contract/test_private_taint.py::test_nothing_tells[PMTRidge]",),
         ),
         Mutation(
             "rows depend on the company of their block",
@@ -461,16 +461,17 @@ MUTATIONS = {
         Mutation(
             "noise of a second moment without its weights",
             "paper/second_moments.py",
-            "        bound = radius * math.sqrt(most)\n",
+            "        bound = radius * math.sqrt(self.weight_bound if weighted else 1.0)\n",
             "        bound = radius\n",
             ("tests/unit/paper/test_moments.py",),
         ),
         Mutation(
             "second moment released with the radius of its rows",
             "paper/second_moments.py",
-            "        radius = truncation_radius(d, n, eta)\n",
-            "        radius = float(np.linalg.norm(features.values(), axis=1).max())\n",
-            ("tests/audit/test_taint_everywhere.py::test_nothing_tells[PMTSecondMoment]",),
+            "        self.radius_ = self._radius(given.rows)\n",
+            "        lengths = np.linalg.norm(given.rows.settled(0, n, n)[0], axis=1)\n"
+            "        self.radius_ = float(lengths.max())\n",
+            ("tests/contract/test_private_taint.py::test_nothing_tells[PMTSecondMoment]",),
         ),
         Mutation(
             "labels in a list taken for names, and kept in the ledger",

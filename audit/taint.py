@@ -38,12 +38,12 @@ class Taint:
         return self.sums_differed and not self.different
 
 
-def examine(case: Case) -> Taint:
+def examine(case: Case, **parameters: Any) -> Taint:
     """Compare fits to ordinary, neighbouring and strange tables."""
     told, sums = [], []
     for table in hostile_tables(case):
         with fixed_releases() as kept:
-            told.append(everything_told(case, *table))
+            told.append(everything_told(case, *table, **parameters))
         sums.append(kept[0])
     names = sorted(set().union(*told))
     missing = object()
@@ -67,10 +67,10 @@ def hostile_tables(case: Case) -> list[tuple[Any, Any]]:
     return [(X, y), (neighbour, y), (strange, one_response), (np.zeros_like(X), y)]
 
 
-def everything_told(case: Case, X: Any, y: Any) -> dict[str, Any]:
+def everything_told(case: Case, X: Any, y: Any, **parameters: Any) -> dict[str, Any]:
     """All that can be seen of a fit: attributes, texts, readings, warnings, logs and streams."""
     with heard() as hearing:
-        told = shown(case.fit(X, y, on_invalid="ignore"))
+        told = shown(case.fit(X, y, on_invalid="ignore", **parameters))
     return told | hearing()
 
 
@@ -102,7 +102,11 @@ def _readings(fitted: Any) -> dict[str, Any]:
         ("principal_components", ()),
     ):
         if hasattr(fitted, name):
-            value = getattr(fitted, name)(*arguments)
+            try:
+                value = getattr(fitted, name)(*arguments)
+            except ValueError as refusal:
+                # Such as standard errors after a selection of columns.
+                value = refusal
             told[name] = str(value) + repr(value)
     if hasattr(fitted, "diagnostics"):
         told["diagnostics"] = repr(fitted.diagnostics)

@@ -63,26 +63,6 @@ def noise_off(**grid_bits: int) -> Iterator[None]:
         yield
 
 
-def tables_of_three_worlds(
-    rng: np.random.Generator, n: int
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """
-    Tables with three columns and labels that have nothing in common but their shape.
-
-    The strange one has another scale, outliers, a constant column, rows that are ignored, and one
-    class only.
-    """
-    X = rng.normal(size=(n, 3))
-    strange, y = 1e3 * rng.standard_cauchy(size=(n, 3)) + 5e4, np.ones(n)
-    strange[:, 1] = 7.0
-    strange[3], strange[4, 0], y[5] = np.nan, np.inf, np.nan
-    return {
-        "ordinary": (X, (X @ [1.0, 2.0, 3.0] > 0).astype(float)),
-        "strange": (strange, y),
-        "empty": (np.zeros((n, 3)), np.zeros(n)),
-    }
-
-
 def redrawn_noise(release, rng):
     """The same release with another draw of its noise law on top."""
     p = len(release.noisy_gram)

@@ -1,7 +1,7 @@
 """The command line ``pmt``, for whoever keeps private tables.
 
-`main` parses, runs and turns errors into exit codes. `parsing`, `files`, `tables` and `screen` are
-what commands share; every other module is a command or a group of them. Modules are light to
+`main` parses, runs and turns errors into exit codes. `parsing`, `inputs`, `columns`, `outputs` and
+`failures` are what commands share; modules named ``pmt_`` hold commands. All of them are light to
 import: what a command needs is imported when it runs.
 """
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import argparse
 import filecmp
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
+import publicmoments
 from publicmoments.cli.failures import CommandError
-from publicmoments.cli.outputs import existing
-from publicmoments.cli.parsing import Parser, listed
-from publicmoments.cli.table_files import TableFile, open_table
-
-if TYPE_CHECKING:
-    from publicmoments.public import PublicMoments
+from publicmoments.cli.inputs import TableFile, existing, open_moments, open_table
 
 
 @dataclass(frozen=True)
@@ -28,44 +24,34 @@ class Chosen:
         Columns to predict from.
     target : str or None
         Column to predict.
-    labels : bool
-        Whether the target holds words.
+    classes : tuple or None
+        Labels of the target, where they were stated.
     others : tuple of str
         Further columns of numbers, such as an exposure.
     """
 
     features: tuple[str, ...]
     target: str | None
-    labels: bool = False
+    classes: tuple[Any, ...] | None = None
     others: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> tuple[str, ...]:
         """Columns that must hold numbers."""
-        numeric = () if self.target is None or self.labels else (self.target,)
+        numeric = () if self.target is None or self.words else (self.target,)
         return (*self.features, *numeric, *self.others)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Columns that hold labels."""
-        return (self.target,) if self.target is not None and self.labels else ()
-
-
-def add_columns(parser: Parser) -> None:
-    """Add the choice of features."""
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--features", type=listed, metavar="A,B,...", help="only these; all others by default"
-    )
-    group.add_argument("--drop", type=listed, metavar="A,B,...", help="all others but these")
+        """Columns that hold labels: the target, where its classes are words."""
+        worded = self.classes is not None and isinstance(self.classes[0], str)
+        return (self.target,) if self.target is not None and worded else ()
 
 
 def chosen_columns(
     options: argparse.Namespace,
     table: TableFile,
-    public: PublicMoments | None = None,
-    *,
-    labels: bool = False,
+    public: publicmoments.PublicMoments | None = None,
 ) -> Chosen:
     """
     Decide which columns take part: those asked for, those that are public, or all.
@@ -73,13 +59,12 @@ def chosen_columns(
     Parameters
     ----------
     options : Namespace
-        With ``target``, ``features``, ``drop`` and, where there is one, ``exposure``.
+        With ``target``, ``features``, ``drop`` and, where there are any, ``exposure`` and
+        ``classes``.
     table : TableFile
         The table.
     public : PublicMoments, optional
         Moments whose columns the features must be.
-    labels : bool
-        Whether the target holds words.
 
     Returns
     -------
@@ -87,21 +72,20 @@ def chosen_columns(
     """
     target, exposure = options.target, getattr(options, "exposure", None)
     taken = [name for name in (target, exposure) if name is not None]
-    table.refuse_missing([] if target is None else [target], "--target")
-    table.refuse_missing([] if exposure is None else [exposure], "--exposure")
+    table.refuse_missing([target], "--target")
+    table.refuse_missing([exposure], "--exposure")
     features = _features(options, table, public, taken)
     if len(set(taken)) != len(taken) or set(features) & set(taken):
         raise CommandError("target, exposure and features must be different columns")
     if not features:
         raise CommandError("no feature is left; name other columns")
-    return Chosen(tuple(features), target, labels, () if exposure is None else (exposure,))
+    classes = getattr(options, "classes", None)
+    return Chosen(tuple(features), target, classes, () if exposure is None else (exposure,))
 
 
 def public_input(
-    options: argparse.Namespace,
-    table: TableFile | None = None,
-    classes: Sequence[Any] | None = None,
-) -> PublicMoments | None:
+    options: argparse.Namespace, table: TableFile | None = None
+) -> publicmoments.PublicMoments | None:
     """
     Read what is public: moments from a JSON file, or rows from a table.
 
@@ -111,59 +95,30 @@ def public_input(
     if options.public is None:
         return None
     if existing(options.public).suffix.lower() == ".json":
-        from publicmoments.public import PublicMoments
-
-        return PublicMoments.load(options.public)
+        return open_moments(options.public)
     rows = open_table(options.public, options.delimiter)
     if table is not None:
         _refuse_private(rows, table, contents=not options.ignore_invalid)
-    labels = holds_words(classes)
-    private = chosen_columns(options, table or rows, labels=labels)
+    private = chosen_columns(options, table or rows)
     rows.refuse_missing(private.features, "--public: the private table")
     target = private.target if private.target in rows.names else None
-    return public_rows(rows, Chosen(private.features, target, labels), classes)
+    return public_rows(rows, replace(private, target=target, others=()))
 
 
-def parsed_classes(names: Sequence[str]) -> tuple[Any, ...]:
-    """
-    Read labels as numbers if all of them are, else as words.
-
-    Examples
-    --------
-    >>> parsed_classes(["0", "1"]), parsed_classes(["no", "1"])
-    ((0, 1), ('no', '1'))
-    """
-    for convert in (int, float):
-        try:
-            return tuple(convert(name) for name in names)
-        except ValueError:
-            continue
-    return tuple(names)
-
-
-def holds_words(classes: Sequence[Any] | None) -> bool:
-    """Whether there are classes, and they are words."""
-    return classes is not None and isinstance(classes[0], str)
-
-
-def public_rows(
-    rows: TableFile, chosen: Chosen, classes: Sequence[Any] | None = None
-) -> PublicMoments:
+def public_rows(rows: TableFile, chosen: Chosen) -> publicmoments.PublicMoments:
     """Compute the moments of public rows, labels by their position among the classes."""
-    from publicmoments.public import PublicMoments
-
     table = rows.read(chosen.numbers, chosen.words)
     features = table.select(list(chosen.features))
     if chosen.target is None:
-        return PublicMoments.from_rows(features)
+        return publicmoments.PublicMoments.from_rows(features)
     target = table.column(chosen.target)
-    if chosen.labels and classes is not None:
-        target = _coded(target, classes, rows)
+    if chosen.words:
+        target = _coded(target, chosen.classes, rows)
     every = features.append_column(chosen.target, target)
-    return PublicMoments.from_rows(every, response=chosen.target)
+    return publicmoments.PublicMoments.from_rows(every, response=chosen.target)
 
 
-def _coded(labels: Any, classes: Sequence[Any], rows: TableFile) -> Any:
+def _coded(labels: Any, classes: Sequence[Any] | None, rows: TableFile) -> Any:
     """Turn words into their positions among the classes."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -202,7 +157,7 @@ def _refuse_private(public: TableFile, private: TableFile, *, contents: bool) ->
 def _features(
     options: argparse.Namespace,
     table: TableFile,
-    public: PublicMoments | None,
+    public: publicmoments.PublicMoments | None,
     taken: Sequence[str],
 ) -> list[str]:
     """Names of the features."""

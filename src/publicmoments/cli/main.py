@@ -13,35 +13,26 @@ from types import FrameType
 from typing import NoReturn
 
 from publicmoments import __version__
-from publicmoments.cli import (
-    pmt_data,
-    pmt_demo,
-    pmt_experiments,
-    pmt_fit,
-    pmt_ledger,
-    pmt_plan,
-    pmt_predict,
-    pmt_public,
-    pmt_release,
-    pmt_report,
-)
+from publicmoments.cli import pmt_ledger, pmt_model, pmt_paper, pmt_plan, pmt_public, pmt_release
 from publicmoments.cli.failures import DONE, INTERRUPTED, explained, one_line
+from publicmoments.cli.outputs import Screen
 from publicmoments.cli.parsing import Parser
-from publicmoments.cli.screen import Screen
 
 COMMANDS = (
-    pmt_public,
-    pmt_plan,
-    pmt_fit,
-    pmt_release,
-    pmt_predict,
-    pmt_report,
-    pmt_ledger,
-    pmt_data,
-    pmt_experiments,
-    pmt_demo,
+    pmt_public.public_group,
+    pmt_plan.plan_command,
+    pmt_model.fit_group,
+    pmt_release.release_command,
+    pmt_release.combine_command,
+    pmt_release.path_command,
+    pmt_model.predict_command,
+    pmt_model.report_command,
+    pmt_ledger.ledger_group,
+    pmt_paper.data_group,
+    pmt_paper.experiments_command,
+    pmt_paper.demo_command,
 )
-"""Modules of commands, in the order in which a steward needs them."""
+"""Commands and groups of them, in the order in which a steward needs them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -104,8 +95,8 @@ exit codes: 0 done, 2 bad input, 3 budget refused, 130 interrupted""",
     )
     parser.add_argument("--version", action="version", version=f"pmt {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in COMMANDS:
-        module.add_to(commands)
+    for add in COMMANDS:
+        add(commands)
     return parser
 
 

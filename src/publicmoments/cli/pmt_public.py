@@ -4,133 +4,78 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from publicmoments.cli.columns import (
-    add_columns,
-    chosen_columns,
-    holds_words,
-    parsed_classes,
-    public_rows,
-)
+import publicmoments
+from publicmoments.cli import parsing
+from publicmoments.cli.columns import chosen_columns, public_rows
 from publicmoments.cli.failures import CommandError, one_line
-from publicmoments.cli.outputs import checked_output, existing
-from publicmoments.cli.parsing import (
-    Commands,
-    add_command,
-    add_delimiter,
-    add_output,
-    add_table,
-    listed,
+from publicmoments.cli.inputs import TableFile, open_moments, open_table
+from publicmoments.cli.outputs import Screen, checked_output
+from publicmoments.cli.parsing import command, group, option
+
+MOMENTS = option("moments", "a file of pmt public make", metavar="MOMENTS")
+
+MAKE = "  pmt public make published.csv --target cost -o public.json\n"
+SHOW = "  pmt public show public.json"
+CHECK = "  pmt public check public.json --table private.csv"
+"""Examples."""
+
+
+@command(
+    "make",
+    "make public moments from public rows, or from a published mean and covariance",
+    f"{MAKE}"
+    "  pmt public make published.parquet --target ill --classes no,yes -o public.json\n"
+    "  pmt public make --mean mean.csv --covariance cov.csv --n 500 --target cost -o p.json",
+    parsing.table("rows", "public rows", nargs="?"),
+    option("--target", "the response, if it is public", metavar="COLUMN"),
+    parsing.features,
+    parsing.several("--classes", "labels of a target that holds words", parsing.classes),
+    option("--mean", "published means: names, then one line", metavar="CSV"),
+    option("--covariance", "published covariance: names, then one line for each", metavar="CSV"),
+    option("--n", "rows behind the published moments", type=int),
+    parsing.output("where to write the moments, as JSON"),
 )
-from publicmoments.cli.table_files import TableFile, open_table
-
-if TYPE_CHECKING:
-    from publicmoments.cli.screen import Screen
-    from publicmoments.public import PublicMoments
-
-
-def add_to(commands: Commands) -> None:
-    """Add the commands."""
-    group: Any = commands.add_parser(
-        "public",
-        help="make, show and check public moments",
-        description="Make, show and check public moments.",
-        epilog="examples:\n"
-        "  pmt public make published.csv --target cost -o public.json\n"
-        "  pmt public show public.json\n"
-        "  pmt public check public.json --table private.csv",
-    )
-    actions = group.add_subparsers(metavar="ACTION", required=True)
-    _add_make(actions)
-    show = add_command(
-        actions, "show", _show, "show what public moments hold", "  pmt public show public.json"
-    )
-    show.add_argument("moments", metavar="MOMENTS", help="a file of pmt public make")
-    check = add_command(
-        actions,
-        "check",
-        _check,
-        "check public moments, and whether a table has their columns; no row of it is read",
-        "  pmt public check public.json --table private.csv",
-    )
-    check.add_argument("moments", metavar="MOMENTS", help="a file of pmt public make")
-    check.add_argument("--table", metavar="TABLE", help="a private table")
-    check.add_argument("--no-intercept", action="store_true", help="as in the fit to come")
-    add_delimiter(check)
-
-
-def _add_make(actions: Commands) -> None:
-    """Add the action that makes moments."""
-    make = add_command(
-        actions,
-        "make",
-        _make,
-        "make public moments from public rows, or from a published mean and covariance",
-        "  pmt public make published.csv --target cost -o public.json\n"
-        "  pmt public make published.parquet --target ill --classes no,yes -o public.json\n"
-        "  pmt public make --mean mean.csv --covariance cov.csv --n 500 --target cost -o p.json",
-    )
-    add_table(make, "rows", "public rows", optional=True)
-    make.add_argument("--target", metavar="COLUMN", help="the response, if it is public")
-    add_columns(make)
-    make.add_argument(
-        "--classes", type=listed, metavar="A,B,...", help="labels of a target that holds words"
-    )
-    make.add_argument("--mean", metavar="CSV", help="published means: names, then one line")
-    make.add_argument(
-        "--covariance", metavar="CSV", help="published covariance: names, then one line for each"
-    )
-    make.add_argument("--n", type=int, help="rows behind the published moments")
-    add_output(make, "where to write the moments, as JSON")
-
-
 def _make(options: argparse.Namespace, screen: Screen) -> None:
     """Make moments and write them."""
-    inputs = [options.rows, options.mean, options.covariance]
-    output = checked_output(options.output, force=options.force, inputs=inputs)
-    published = [options.mean, options.covariance, options.n]
-    if (options.rows is None) != all(one is not None for one in published) or (
-        options.rows is not None and any(one is not None for one in published)
-    ):
+    output = checked_output(options, options.rows, options.mean, options.covariance)
+    stated = [one is not None for one in (options.mean, options.covariance, options.n)]
+    if any(stated) if options.rows is not None else not all(stated):
         raise CommandError("pass public rows, or --mean, --covariance and --n together")
     public = _published(options) if options.rows is None else _from_rows(options)
     from publicmoments.public.suspicion import warn_of_identifiers
 
     warn_of_identifiers(public, public.columns)
     public.save(output)
-    screen.text(f"{public!r}\nwrote {output}")
-    screen.answer({"output": str(output), **_facts(public)})
+    screen.text(repr(public))
+    screen.done(output, **_facts(public))
 
 
-def _from_rows(options: argparse.Namespace) -> PublicMoments:
+def _from_rows(options: argparse.Namespace) -> publicmoments.PublicMoments:
     """Compute the moments of public rows."""
     rows = open_table(options.rows, options.delimiter)
-    classes = None if options.classes is None else parsed_classes(options.classes)
-    if classes is not None and options.target is None:
+    if options.classes is not None and options.target is None:
         raise CommandError("--classes are those of --target; name it")
-    return public_rows(rows, chosen_columns(options, rows, labels=holds_words(classes)), classes)
+    return public_rows(rows, chosen_columns(options, rows))
 
 
-def _published(options: argparse.Namespace) -> PublicMoments:
+def _published(options: argparse.Namespace) -> publicmoments.PublicMoments:
     """Read a published mean and covariance."""
-    from publicmoments.public import PublicMoments
-
     means = open_table(options.mean, options.delimiter)
     spread = open_table(options.covariance, options.delimiter)
     columns = chosen_columns(options, means)
-    names = (*columns.features, *(() if columns.target is None else (columns.target,)))
-    spread.refuse_missing(names, "--mean")
-    mean = means.read(names)
+    spread.refuse_missing(columns.numbers, "--mean")
+    mean = means.read(columns.numbers)
     if mean.num_rows != 1:
         raise CommandError(
             f"{means.path} must hold one line of means below the names, got {mean.num_rows}"
         )
-    return PublicMoments.from_mean_cov(
+    return publicmoments.PublicMoments.from_mean_cov(
         [column[0].as_py() for column in mean.columns],
-        _covariance(spread, names),
+        _covariance(spread, columns.numbers),
         options.n,
-        columns=list(names),
+        columns=list(columns.numbers),
         response=columns.target,
     )
 
@@ -153,9 +98,10 @@ def _covariance(spread: TableFile, names: tuple[str, ...]) -> list[list[float]]:
     return [[column[line] for column in columns] for line in lines]
 
 
+@command("show", "show what public moments hold", SHOW, MOMENTS)
 def _show(options: argparse.Namespace, screen: Screen) -> None:
     """Show means and standard deviations."""
-    public = _loaded(options.moments)
+    public = open_moments(options.moments)
     facts = _facts(public)
     screen.text(f"{public!r}\nfingerprint {public.fingerprint}")
     screen.table(
@@ -168,12 +114,21 @@ def _show(options: argparse.Namespace, screen: Screen) -> None:
     )
     for one in facts["responses"]:
         screen.text(f"response {one['column']}: root mean square {one['rms']:.6g}")
-    screen.answer(facts)
+    screen.answer(**facts)
 
 
+@command(
+    "check",
+    "check public moments, and whether a table has their columns; no row of it is read",
+    CHECK,
+    MOMENTS,
+    option("--table", "a private table", metavar="TABLE"),
+    parsing.flag("--no-intercept", "as in the fit to come"),
+    parsing.DELIMITER,
+)
 def _check(options: argparse.Namespace, screen: Screen) -> None:
     """Check that moments can whiten, and that a table has their columns."""
-    public = _loaded(options.moments)
+    public = open_moments(options.moments)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         design = public.design(fit_intercept=not options.no_intercept)
@@ -187,20 +142,15 @@ def _check(options: argparse.Namespace, screen: Screen) -> None:
     screen.text(f"{options.moments} is valid: a design of {design.n_columns} columns")
     for remark in remarks:
         screen.text(f"remark: {remark}")
-    screen.answer({"valid": True, "remarks": remarks, **_facts(public)})
+    screen.answer(valid=True, remarks=remarks, **_facts(public))
 
 
-def _loaded(path: str) -> PublicMoments:
-    """Load moments."""
-    from publicmoments.public import PublicMoments
-
-    found = existing(path)
-    if found.is_dir():
-        raise CommandError(f"{path} is a folder; name a file of pmt public make")
-    return PublicMoments.load(found)
+public_group = group(
+    "public", "make, show and check public moments", f"{MAKE}{SHOW}\n{CHECK}", _make, _show, _check
+)
 
 
-def _facts(public: PublicMoments) -> dict[str, Any]:
+def _facts(public: publicmoments.PublicMoments) -> dict[str, Any]:
     """What moments hold, in plain numbers."""
     import numpy as np
 

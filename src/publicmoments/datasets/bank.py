@@ -29,25 +29,16 @@ RESPONSE = "y"
 NUMERIC = ("age", "balance", "day", "duration", "campaign", "pdays", "previous")
 YES_NO = ("default", "housing", "loan")
 LEVELS = {
-    "job": (
-        "admin.",
-        "blue-collar",
-        "entrepreneur",
-        "housemaid",
-        "management",
-        "retired",
-        "self-employed",
-        "services",
-        "student",
-        "technician",
-        "unemployed",
-        "unknown",
-    ),
-    "marital": ("divorced", "married", "single"),
-    "education": ("primary", "secondary", "tertiary", "unknown"),
-    "contact": ("cellular", "telephone", "unknown"),
-    "month": ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
-    "poutcome": ("failure", "other", "success", "unknown"),
+    name: tuple(levels.split())
+    for name, levels in {
+        "job": "admin. blue-collar entrepreneur housemaid management retired self-employed "
+        "services student technician unemployed unknown",
+        "marital": "divorced married single",
+        "education": "primary secondary tertiary unknown",
+        "contact": "cellular telephone unknown",
+        "month": "jan feb mar apr may jun jul aug sep oct nov dec",
+        "poutcome": "failure other success unknown",
+    }.items()
 }
 
 

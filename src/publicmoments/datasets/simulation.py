@@ -12,12 +12,13 @@ from dataclasses import dataclass, fields
 from typing import Self, TypedDict, Unpack
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from publicmoments.arrays import Array, ReadOnlyArrays, read_only
 from publicmoments.checks import non_negative, positive, positive_integer
 
-Law = Callable[[np.random.Generator, int], ArrayLike]
+Law = Callable[[Generator, int], ArrayLike]
 
 ORTHONORMAL = 1e-8
 
@@ -51,7 +52,7 @@ class Choices(TypedDict, total=False):
 
 
 def drawn(
-    rng: np.random.Generator,
+    rng: Generator,
     d: int,
     *,
     condition: float | None = None,
@@ -71,10 +72,12 @@ def drawn(
     centre = _vector(rng, d, "mean", mean)
     effects = _vector(rng, d, "coef", coef)
     if signal is not None:
+        wanted = positive("signal", signal)
         spread = np.sqrt(eigenvalues) * (effects @ vectors)
-        effects = _scaled(
-            effects, float(np.hypot(np.linalg.norm(spread), centre @ effects)), signal
-        )
+        found = float(np.hypot(np.linalg.norm(spread), centre @ effects))
+        if not found > 0:
+            raise ValueError("coef must not be zero when a signal is wanted; leave out one of them")
+        effects = effects * (wanted / found)
     return centre, vectors, eigenvalues, effects
 
 
@@ -105,7 +108,7 @@ def _geometric(d: int, condition: float) -> Array:
     return np.asarray(condition ** np.linspace(-0.5, 0.5, d))
 
 
-def _axes(rng: np.random.Generator, d: int, chosen: ArrayLike | None) -> Array:
+def _axes(rng: Generator, d: int, chosen: ArrayLike | None) -> Array:
     """The axes that were given, or a random orientation."""
     if chosen is None:
         return np.asarray(np.linalg.qr(rng.standard_normal((d, d)))[0])
@@ -115,20 +118,12 @@ def _axes(rng: np.random.Generator, d: int, chosen: ArrayLike | None) -> Array:
     return axes
 
 
-def _vector(rng: np.random.Generator, d: int, name: str, chosen: ArrayLike | Law | None) -> Array:
+def _vector(rng: Generator, d: int, name: str, chosen: ArrayLike | Law | None) -> Array:
     """A vector drawn from a law or given; one number stands for all entries."""
     if chosen is None:
         return rng.standard_normal(d)
     values = chosen(rng, d) if callable(chosen) else chosen
     return _finite(name, np.full(d, values) if np.ndim(values) == 0 else values, (d,))
-
-
-def _scaled(coef: Array, signal: float, wanted: float) -> Array:
-    """Scale coefficients to the signal that is wanted."""
-    wanted = positive("signal", wanted)
-    if not signal > 0:
-        raise ValueError("coef must not be zero when a signal is wanted; leave out one of them")
-    return coef * (wanted / signal)
 
 
 def _finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
@@ -191,7 +186,7 @@ class Simulation(ReadOnlyArrays):
         """Root mean square of the linear predictor."""
         return float(np.sqrt(self.coef @ self.second_moment @ self.coef))
 
-    def rows(self, rng: np.random.Generator, n: int) -> Array:
+    def rows(self, rng: Generator, n: int) -> Array:
         """Draw rows."""
         shape = positive_integer("n", n), len(self.mean)
         return self.mean + (rng.standard_normal(shape) * np.sqrt(self.eigenvalues)) @ self.axes.T
@@ -220,7 +215,7 @@ class LinearPopulation(Simulation):
     @classmethod
     def draw(
         cls,
-        rng: np.random.Generator,
+        rng: Generator,
         d: int = LINEAR_DIMENSION,
         *,
         residual_sd: float = RESIDUAL_SD,
@@ -230,7 +225,7 @@ class LinearPopulation(Simulation):
         residual_sd = non_negative("residual_sd", residual_sd)
         return cls(*drawn(rng, d, **choices), residual_sd=residual_sd)
 
-    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    def sample(self, rng: Generator, n: int) -> tuple[Array, Array]:
         """Draw rows and responses."""
         X = self.rows(rng, n)
         return X, X @ self.coef + self.residual_sd * rng.standard_normal(n)
@@ -251,16 +246,11 @@ class LogisticPopulation(Simulation):
     """
 
     @classmethod
-    def draw(
-        cls,
-        rng: np.random.Generator,
-        d: int = LOGISTIC_DIMENSION,
-        **choices: Unpack[Choices],
-    ) -> Self:
+    def draw(cls, rng: Generator, d: int = LOGISTIC_DIMENSION, **choices: Unpack[Choices]) -> Self:
         """Draw what is not chosen, in the order axes, mean, coefficients; see `Choices`."""
         return cls(*drawn(rng, d, **choices))
 
-    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    def sample(self, rng: Generator, n: int) -> tuple[Array, Array]:
         """Draw rows and responses."""
         X = self.rows(rng, n)
         # A logistic variable exceeds -t with probability 1 / (1 + exp(-t)); nothing overflows.
@@ -288,7 +278,7 @@ class PoissonPopulation(Simulation):
     @classmethod
     def draw(
         cls,
-        rng: np.random.Generator,
+        rng: Generator,
         d: int = POISSON_DIMENSION,
         *,
         exposure: float | tuple[float, float] = 1.0,
@@ -304,7 +294,7 @@ class PoissonPopulation(Simulation):
             choices.setdefault("signal", POISSON_SIGNAL)
         return cls(*drawn(rng, d, **choices), exposure=(low, high))
 
-    def sample(self, rng: np.random.Generator, n: int) -> tuple[Array, Array, Array]:
+    def sample(self, rng: Generator, n: int) -> tuple[Array, Array, Array]:
         """Draw rows, counts and exposures."""
         X = self.rows(rng, n)
         exposure = rng.uniform(*self.exposure, size=n)
@@ -319,7 +309,7 @@ class PoissonPopulation(Simulation):
 
 
 def simulate_linear(
-    rng: np.random.Generator,
+    rng: Generator,
     n: int,
     *,
     d: int = LINEAR_DIMENSION,
@@ -339,11 +329,7 @@ def simulate_linear(
 
 
 def simulate_logistic(
-    rng: np.random.Generator,
-    n: int,
-    *,
-    d: int = LOGISTIC_DIMENSION,
-    **choices: Unpack[Choices],
+    rng: Generator, n: int, *, d: int = LOGISTIC_DIMENSION, **choices: Unpack[Choices]
 ) -> tuple[Array, Array, LogisticPopulation]:
     """Draw a population and a sample of it: rows, responses 0 or 1, and what was chosen.
 
@@ -358,7 +344,7 @@ def simulate_logistic(
 
 
 def simulate_poisson(
-    rng: np.random.Generator,
+    rng: Generator,
     n: int,
     *,
     d: int = POISSON_DIMENSION,

@@ -1,6 +1,12 @@
 """The published algorithms, their noise scales and their theorems, to the letter."""
 
-from publicmoments.paper.descent import NoisyGradientDescent, PMTElasticNet
+from publicmoments.paper.linear_fits import (
+    AdaSSP,
+    NoisyGradientDescent,
+    OracleRidge,
+    PMTElasticNet,
+    PMTRidge,
+)
 from publicmoments.paper.newton_fits import PMTGLM, OracleLogisticRegression, PMTLogisticRegression
 from publicmoments.paper.newton_theory import (
     hessian_lipschitz,
@@ -14,7 +20,6 @@ from publicmoments.paper.newton_theory import (
     start_gradient_bound,
 )
 from publicmoments.paper.published import pmt
-from publicmoments.paper.ridge_fits import AdaSSP, OracleRidge, PMTRidge
 from publicmoments.paper.scales import (
     NoiseScales,
     glm_noise,

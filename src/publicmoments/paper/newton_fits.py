@@ -24,10 +24,8 @@ from publicmoments.paper.published import (
     Positive,
     PublishedEstimator,
     Spending,
-    mean_squares,
-    usable,
 )
-from publicmoments.paper.settings import oracle_radius, predictor_reach, truncation_radius
+from publicmoments.paper.settings import predictor_reach
 from publicmoments.rows.recipe import GramRecipe, TotalRecipe
 
 
@@ -201,7 +199,7 @@ class PMTLogisticRegression(_Logistic, GuidedEstimator):
 
     def _solve(self, given: Given) -> None:
         """Bound rows by the published radius."""
-        self.radius_ = truncation_radius(given.rows.n_design, given.rows.n_rows, self.eta)
+        self.radius_ = self._radius(given.rows)
         self._within(self.radius_, given.public.design(fit_intercept=False).whitener, given)
 
 
@@ -236,9 +234,7 @@ class OracleLogisticRegression(_Logistic, OracleEstimator):
 
     def _solve(self, given: Given) -> None:
         """Take the radius from the private rows."""
-        n, d = given.rows.n_rows, given.rows.n_design
-        radius = oracle_radius(usable("X", mean_squares(given.rows)[0]), d, n, self.eta)
-        self._within(radius, np.eye(d), given)
+        self._within(self._radius(given.rows), np.eye(given.rows.n_design), given)
 
 
 @dataclass(eq=False, repr=False)
@@ -289,12 +285,12 @@ class PMTGLM(RegressorMixin, _NewtonEstimator, GuidedEstimator):  # type: ignore
     def _solve(self, given: Given) -> None:
         """Bound rows by the published radius, slopes and curvatures by what follows from it."""
         family = canonical_family(self.family)
-        radius = truncation_radius(given.rows.n_design, given.rows.n_rows, self.eta)
-        reach = predictor_reach(radius, self.coef_bound)
+        self.radius_ = self._radius(given.rows)
+        reach = predictor_reach(self.radius_, self.coef_bound)
         newton = _Newton(
             family,
             given.public.design(fit_intercept=False).whitener,
-            radius,
+            self.radius_,
             self.response_bound + family.largest_mean(reach),
             family.largest_curvature(reach),
             self.alpha,
@@ -302,7 +298,6 @@ class PMTGLM(RegressorMixin, _NewtonEstimator, GuidedEstimator):  # type: ignore
             self.coef_bound,
         )
         self._run(newton, given)
-        self.radius_ = radius
 
     def predict(self, X: ArrayLike) -> Array:
         """

@@ -19,10 +19,8 @@ from publicmoments.paper.published import (
     OracleEstimator,
     Positive,
     PublishedEstimator,
-    mean_squares,
-    usable,
 )
-from publicmoments.paper.settings import GuidedSetting, oracle_radius, truncation_radius
+from publicmoments.paper.settings import GuidedSetting
 from publicmoments.paper.theory import (
     inverse_error_bound,
     is_robust,
@@ -225,7 +223,7 @@ class PMTSecondMoment(_SecondMoment, GuidedEstimator):
     def _solve(self, given: Given) -> None:
         """Bound rows by the published radius, and set the theorem beside what comes of it."""
         n, d, public = given.rows.n_rows, given.rows.n_design, given.public
-        self.radius_ = truncation_radius(d, n, self.eta)
+        self.radius_ = self._radius(given.rows)
         self._release(given, public.design(fit_intercept=False).whitener, self.radius_)
         self.noise_sd_, self.robustness_ = self.card_.passes[0].noise_sd, None
         setting = GuidedSetting.of(public, self.eta, self.alpha)
@@ -273,9 +271,7 @@ class OracleSecondMoment(_SecondMoment, OracleEstimator):
 
     def _solve(self, given: Given) -> None:
         """Take the radius from the private rows."""
-        n, d = given.rows.n_rows, given.rows.n_design
-        radius = oracle_radius(usable("X", mean_squares(given.rows)[0]), d, n, self.eta)
-        self._release(given, np.eye(d), radius)
+        self._release(given, np.eye(given.rows.n_design), self._radius(given.rows))
 
 
 def _condition(matrix: Array) -> float:

@@ -168,9 +168,9 @@ def test_experiments_run_in_the_repository(pmt, tmp_path, monkeypatch):
 
 
 def test_demo_compares_and_reports(pmt, tmp_path, monkeypatch):
-    from publicmoments.cli import pmt_demo
+    from publicmoments.cli import demo
 
-    monkeypatch.setattr(pmt_demo, "PRIVATE_ROWS", 5_000)
+    monkeypatch.setattr(demo, "PRIVATE_ROWS", 5_000)
     monkeypatch.chdir(tmp_path)
     shown = pmt("demo")
     assert shown.code == 0
@@ -210,7 +210,7 @@ def test_every_command_has_help_with_examples_and_json(capsys):
         assert f"  {parser.prog}" in text.partition("examples:")[2], parser.prog
         seen += 1
     assert seen >= 20
-    assert len(COMMANDS) == 10
+    assert len(COMMANDS) == 12
 
 
 def _leaves(parser):

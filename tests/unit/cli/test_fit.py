@@ -10,8 +10,8 @@ import pytest
 
 from publicmoments import GDP, PublicMoments, Ridge, load_model
 from publicmoments.cli.columns import chosen_columns
-from publicmoments.cli.pmt_fit import SEEDED
-from publicmoments.cli.table_files import open_table
+from publicmoments.cli.inputs import open_table
+from publicmoments.cli.parsing import SEEDED
 
 FEATURES = ("--features", "a,b,c")
 

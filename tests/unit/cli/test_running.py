@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from publicmoments.cli import main, pmt_data
+from publicmoments.cli import main, outputs
 from publicmoments.cli.failures import explained
 from publicmoments.io import atomic
 from publicmoments.models.ridge import Ridge
@@ -120,10 +120,10 @@ def test_interrupted_process_leaves_nothing(files, tmp_path):
 
 
 def test_messages_of_others_are_not_shown(pmt, monkeypatch):
-    def failing(options, screen):
+    def failing(screen, *arguments):
         raise RuntimeError("Mr Secret, 41")
 
-    monkeypatch.setattr(pmt_data, "_list", failing)
+    monkeypatch.setattr(outputs.Screen, "table", failing)
     done = pmt("data", "list")
     assert done.code == 1
     assert "RuntimeError" in done.err

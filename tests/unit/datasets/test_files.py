@@ -14,8 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from publicmoments.datasets import downloads
-from publicmoments.datasets.downloads import FOLDER_VARIABLE, Source, content
+from publicmoments.datasets import uci
+from publicmoments.datasets.uci import FOLDER_VARIABLE, Source, content
 
 DATA = b"a,b\n1,2\n"
 
@@ -75,7 +75,7 @@ def cache(tmp_path, monkeypatch):
     """An empty cache, and no folder named by the environment."""
     monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(downloads, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(uci, "cache_folder", lambda: tmp_path / "cache")
     return tmp_path / "cache"
 
 
@@ -175,7 +175,7 @@ def test_a_failed_write_leaves_nothing(cache, make, monkeypatch):
 
 def test_the_cache_is_the_users(monkeypatch):
     pooch = pytest.importorskip("pooch")
-    assert str(downloads.cache_folder()) == str(pooch.os_cache("publicmoments"))
+    assert str(uci.cache_folder()) == str(pooch.os_cache("publicmoments"))
 
 
 def test_without_pooch(monkeypatch, make):

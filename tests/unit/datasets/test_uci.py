@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from publicmoments.datasets import load_bank, load_banknote, load_power_plant, load_wine
-from publicmoments.datasets.downloads import FOLDER_VARIABLE, content
-from publicmoments.datasets.uci import SOURCES
+from publicmoments.datasets.uci import FOLDER_VARIABLE, SOURCES, content
 
 LOADERS = {
     "wine": load_wine,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audit.door import Kept, Passage, Scripted, fixed_releases, noise_from, watched
+from audit.door import Passage, Scripted, noise_from, watched
 from publicmoments.privacy import Account
 from publicmoments.privacy.noise import SystemNoise
 
@@ -86,10 +86,3 @@ def door(monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
     monkeypatch.setattr(Account, "charge", charged)
     with watched() as door.passages, noise_from(door.source):
         yield door
-
-
-@pytest.fixture
-def kept_sums() -> Iterator[list[Kept]]:
-    """Every release is the same whatever the exact sum; sums and noise laws are kept for a look."""
-    with fixed_releases(lambda count: 2.0 ** (26 - count % 3), 2.0**37) as kept:
-        yield kept

@@ -217,42 +217,6 @@ def test_responses_that_are_not_numbers(response, words):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"alpha": -1.0}, "alpha must be in [0, inf)"),
-        ({"alpha": np.nan}, "alpha must be in [0, inf)"),
-        ({"alpha": np.inf}, "alpha must be in [0, inf)"),
-        ({"alpha": "1"}, "alpha must be a number"),
-        ({"alpha": None}, "alpha must be a number"),
-        ({"privacy": None}, "privacy must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho)"),
-        ({"privacy": 1.0}, "privacy must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho)"),
-        ({"privacy": GDP}, "privacy must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho)"),
-        ({"privacy": GDP(1e-12)}, "privacy must be a budget that noise on the integer grid"),
-        ({"privacy": GDP(1e12)}, "privacy must be a budget that noise on the integer grid"),
-        ({"privacy": ZCDP(1e20)}, "privacy must be a budget that noise on the integer grid"),
-        ({"privacy": ApproxDP(1e-14, 1e-15)}, "privacy must be a budget"),
-        ({"privacy": ApproxDP(200.0, 1e-6)}, "epsilon=200.0 is too large"),
-        ({"privacy": ApproxDP(900.0, 1e-6)}, "epsilon=900.0 is too large"),
-        ({"public": X}, "public must be PublicMoments or None, got ndarray"),
-        ({"public": "moments.json"}, "public must be PublicMoments or None, got str"),
-        ({"on_invalid": "drop"}, 'on_invalid must be "raise" or "ignore"'),
-        ({"passes": 0}, "passes must be an integer >= 1"),
-        ({"passes": 2.0}, "passes must be an integer >= 1"),
-        ({"passes": True}, "passes must be an integer >= 1"),
-        ({"passes": "all"}, "passes must be an integer >= 1"),
-        ({"fit_intercept": "no"}, "fit_intercept must be True or False"),
-        ({"anchor": None}, "anchor must be True or False"),
-        ({"random_state": -1}, "random_state must be a non-negative integer"),
-        ({"random_state": 1.5}, "random_state must be None"),
-        ({"random_state": True}, "random_state must be None"),
-    ],
-)
-def test_parameters(parameters, words):
-    model = Ridge(**{"privacy": GDP(1.0), "public": PUBLIC, **parameters})
-    assert words in refusal(model)
-
-
-@pytest.mark.parametrize(
     ("make", "words"),
     [
         (lambda: GDP(np.nan), "mu must be in (0, inf)"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from audit.door import Kept, Passage, Scripted, fixed_releases, noise_from, watched
+from audit.door import Passage, Scripted, noise_from, watched
 
 
 class Door:
@@ -34,10 +34,3 @@ def door() -> Iterator[Door]:
     door = Door()
     with watched() as door.passages, noise_from(door.source):
         yield door
-
-
-@pytest.fixture
-def kept_sums() -> Iterator[list[Kept]]:
-    """Every release is the same whatever the exact sum; sums and noise laws are kept for a look."""
-    with fixed_releases(lambda count: 2.0**32, 2.0**37) as kept:
-        yield kept

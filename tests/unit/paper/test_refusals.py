@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from publicmoments import GDP, ApproxDP, PublicMoments
+from publicmoments import GDP, PublicMoments
 from publicmoments.families import Gaussian, Poisson
 from publicmoments.paper import (
     PMTGLM,
@@ -50,12 +50,7 @@ MODELS = {
     "PMTElasticNet": lambda **k: PMTElasticNet(**{"public": PUBLIC, **k}),
 }
 CLASSIFIERS = ["PMTLogisticRegression", "OracleLogisticRegression"]
-REGRESSORS = [name for name in MODELS if name not in CLASSIFIERS]
-GUIDED = ["PMTRidge", "PMTLogisticRegression", "PMTGLM", "PMTElasticNet"]
-TRUNCATED = [*GUIDED, "OracleRidge", "OracleLogisticRegression"]
-PENALISED = [name for name in MODELS if name != "AdaSSP"]
-NEWTON = [*CLASSIFIERS, "PMTGLM"]
-ITERATIVE = [*NEWTON, "NoisyGradientDescent", "PMTElasticNet"]
+ORACLES = ["OracleRidge", "OracleLogisticRegression"]
 
 
 @pytest.fixture
@@ -106,44 +101,6 @@ def cases(names, *pairs):
 
 PARAMETERS = [
     *cases(
-        PENALISED,
-        ({"alpha": -1.0}, "alpha must be in [0, inf)"),
-        ({"alpha": math.nan}, "alpha must be in [0, inf)"),
-        ({"alpha": math.inf}, "alpha must be in [0, inf)"),
-        ({"alpha": "1"}, "alpha must be a number"),
-    ),
-    *cases(
-        TRUNCATED,
-        ({"eta": 0.0}, "eta must be in (0, 1)"),
-        ({"eta": 1.0}, "eta must be in (0, 1)"),
-        ({"eta": -0.1}, "eta must be in (0, 1)"),
-        ({"eta": math.nan}, "eta must be in (0, 1)"),
-    ),
-    *cases(
-        ITERATIVE,
-        ({"iterations": 0}, "iterations must be an integer >= 1"),
-        ({"iterations": -1}, "iterations must be an integer >= 1"),
-        ({"iterations": 2.0}, "iterations must be an integer >= 1"),
-        ({"iterations": True}, "iterations must be an integer >= 1"),
-        ({"iterations": "all"}, "iterations must be an integer >= 1"),
-    ),
-    *cases(
-        MODELS,
-        ({"privacy": None}, "privacy must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho)"),
-        ({"privacy": 1.0}, "privacy must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho)"),
-        ({"privacy": GDP(1e-12)}, "privacy must be a budget that noise on the integer grid"),
-        ({"privacy": GDP(1e12)}, "privacy must be a budget that noise on the integer grid"),
-        ({"privacy": ApproxDP(900.0, 1e-6)}, "epsilon=900.0 is too large"),
-        ({"on_invalid": "drop"}, 'on_invalid must be "raise" or "ignore"'),
-        ({"random_state": -1}, "random_state must be a non-negative integer"),
-        ({"random_state": 1.5}, "random_state must be None"),
-    ),
-    *cases(
-        GUIDED,
-        ({"public": X}, "public must be PublicMoments or None, got ndarray"),
-        ({"public": PublicMoments.identity(4)}, "X has 3 features, but the public moments have 4"),
-    ),
-    *cases(
         ["PMTRidge", "PMTElasticNet"],
         (
             {"public": PublicMoments.from_rows(B, response=B[:, :2])},
@@ -154,48 +111,20 @@ PARAMETERS = [
         CLASSIFIERS,
         ({"classes": (0,)}, "classes must be 2 labels, got 1"),
         ({"classes": (0, 1, 2)}, "classes must be 2 labels, got 3"),
-        ({"classes": (1, 1)}, "classes must be at least two different labels"),
-        ({"classes": (1, True)}, "classes must be at least two different labels"),
-        ({"classes": "01"}, "classes must be a sequence of labels such as (0, 1), got str"),
-        ({"classes": {0, 1}}, "classes must be a sequence of labels such as (0, 1), got set"),
         ({"classes": 2}, "classes must be a sequence of labels such as (0, 1), got int"),
-        ({"classes": None}, "classes must be a sequence of labels such as (0, 1), got NoneType"),
-        ({"classes": (0, None)}, "classes must not hold None or NaN"),
-        ({"classes": (0, math.nan)}, "classes must not hold None or NaN"),
     ),
     *cases(
         ["PMTGLM"],
-        ({"family": None}, "family must be one of publicmoments.families, such as Poisson()"),
-        ({"response_bound": 0.0}, "response_bound must be in (0, inf)"),
-        ({"response_bound": math.inf}, "response_bound must be in (0, inf)"),
-        ({"coef_bound": math.nan}, "coef_bound must be in (0, inf)"),
-        ({"coef_bound": -1.0}, "coef_bound must be in (0, inf)"),
         ({"coef_bound": 1e200}, "l2_bound must have a square within floats"),
         ({"family": Poisson(), "coef_bound": 100.0}, "lower the bound on the coefficients"),
     ),
     *cases(
-        ["PMTGLM", "NoisyGradientDescent"],
-        ({"family": "poisson"}, "family must be one of publicmoments.families"),
-        ({"family": Poisson}, "family must be one of publicmoments.families"),
-    ),
-    *cases(
-        ["NoisyGradientDescent"],
-        ({"clip": 0.0}, "clip must be in (0, inf)"),
-        ({"clip": math.inf}, "clip must be in (0, inf)"),
-        ({"step": 0.0}, "step must be in (0, inf)"),
-    ),
-    *cases(
-        ["PMTElasticNet"],
-        ({"l1_ratio": -0.1}, "l1_ratio must be in [0, 1]"),
-        ({"l1_ratio": 1.1}, "l1_ratio must be in [0, 1]"),
-        ({"l1_ratio": math.nan}, "l1_ratio must be in [0, 1]"),
-        ({"step": -1.0}, "step must be in (0, inf)"),
-    ),
-    *cases(
-        ["AdaSSP"],
-        ({"x_bound": 0.0}, "x_bound must be in (0, inf)"),
-        ({"y_bound": math.nan}, "y_bound must be in (0, inf)"),
-        ({"failure": 1.0}, "failure must be in (0, 1)"),
+        ORACLES,
+        ({"alpha": -1.0}, "alpha must be in [0, inf)"),
+        ({"eta": 1.0}, "eta must be in (0, 1)"),
+        ({"privacy": None}, "privacy must be GDP(mu), ApproxDP(epsilon, delta) or ZCDP(rho)"),
+        ({"on_invalid": "drop"}, 'on_invalid must be "raise" or "ignore"'),
+        ({"random_state": -1}, "random_state must be a non-negative integer"),
     ),
     *cases(
         ["OracleRidge"],
@@ -232,7 +161,7 @@ TABLES = [
 
 @pytest.mark.usefixtures("untouched")
 @pytest.mark.parametrize(("change", "words"), TABLES)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ORACLES)
 def test_tables(name, change, words):
     assert words in refusal(made(name), *change(response_of(name)))
 
@@ -300,7 +229,7 @@ def test_rows_with_missing_labels_can_be_counted_as_zeros(name, missing):
     assert "y (column 0)" in refusal(made(name), X, labels)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ORACLES)
 def test_a_failed_fit_leaves_an_earlier_one_alone(name):
     y = response_of(name)
     model = made(name, random_state=0).fit(X, y)

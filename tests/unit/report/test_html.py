@@ -29,11 +29,17 @@ from publicmoments import (
 )
 from publicmoments.privacy import gdp_delta
 from publicmoments.privacy.rounding import text_above
-from publicmoments.report.content import detection, figure, guessing, percent_above
+from publicmoments.report.content import (
+    detection,
+    figure,
+    guaranteed_pairs,
+    guessing,
+    interpolated,
+    percent_above,
+)
 from publicmoments.report.html import write_report
-from publicmoments.report.html.charts import Axis, axis_over
 from publicmoments.report.html.markup import element, escaped
-from publicmoments.report.html.sections import _interpolated, guaranteed_pairs
+from publicmoments.report.parts import Axis, axis_over
 
 EVIL = "<script>alert('1')</script>"
 NAMES = ("age & sex", EVIL, '"> <img src=x>')
@@ -369,9 +375,9 @@ class TestPlan:
 
     def test_errors_between_budgets_are_interpolated_on_logarithms(self):
         curve = [(0.1, 4.0), (10.0, 1.0)]
-        assert _interpolated(curve, 1.0) == pytest.approx(2.0)
-        assert _interpolated(curve, 0.1) == pytest.approx(4.0)
-        assert _interpolated(curve, 11.0) is None
+        assert interpolated(curve, 1.0) == pytest.approx(2.0)
+        assert interpolated(curve, 0.1) == pytest.approx(4.0)
+        assert interpolated(curve, 11.0) is None
 
     def test_another_number_of_rows_is_admitted(self, told, model, forecast):
         assert "does not quite apply" not in told(model, plan=forecast).words

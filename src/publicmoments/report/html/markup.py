@@ -58,3 +58,10 @@ def element(name: str, /, *children: str, **attributes: object) -> Markup:
 def joined(parts: Sequence[str]) -> Markup:
     """Return pieces one after the other, text escaped."""
     return Markup("".join(escaped(part) for part in parts))
+
+
+def scrolled(head: Sequence[Markup], rows: Sequence[Sequence[Markup]]) -> Markup:
+    """Return a table of cells, which scrolls by itself where it is too wide."""
+    body = element("tbody", *(element("tr", *row) for row in rows))
+    inner = element("table", element("thead", element("tr", *head)), body)
+    return element("div", inner, class_="scroll", tabindex="0")

@@ -5,31 +5,23 @@ from __future__ import annotations
 import os
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from publicmoments.io.atomic import write_atomically
-from publicmoments.privacy.card import Card
-from publicmoments.privacy.rounding import text_above
-from publicmoments.report.content import Subject, subject_of
-from publicmoments.report.html.coefficients import estimates_section
-from publicmoments.report.html.markup import Markup, element, joined
-from publicmoments.report.html.sections import (
-    assumptions_section,
-    budget_section,
-    fit_section,
-    guarantee_section,
-    plan_section,
-    reproduce_section,
-)
-
-if TYPE_CHECKING:
-    from publicmoments.planner.forecasts import Plan
+from publicmoments.planner.forecasts import Plan
+from publicmoments.report import parts
+from publicmoments.report.calls import Reported
+from publicmoments.report.content import report_on
+from publicmoments.report.html.charts import legend, line_chart
+from publicmoments.report.html.estimates import correlations, intervals
+from publicmoments.report.html.markup import Markup, element, joined, scrolled
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """Nothing but the page itself: a browser would refuse to fetch or run anything."""
 
 
-def write_report(model: Any, path: str | os.PathLike[str], *, plan: Plan | None = None) -> None:
+def write_report(
+    model: Reported, path: str | os.PathLike[str], *, plan: Plan | None = None
+) -> None:
     """
     Write what was released, at what price and how sure it is, as one HTML page.
 
@@ -66,18 +58,12 @@ def write_report(model: Any, path: str | os.PathLike[str], *, plan: Plan | None 
     ...     open(f"{folder}/report.html", encoding="utf-8").read(15)
     '<!doctype html>'
     """
-    if plan is not None and not hasattr(plan, "forecasts"):
-        raise TypeError(
-            f"plan must be made by publicmoments.plan, got {type(plan).__name__}; leave it out "
-            "where there is none"
-        )
-    text = "<!doctype html>\n" + _page(subject_of(model), plan) + "\n"
+    text = "<!doctype html>\n" + _page(report_on(model, plan)) + "\n"
     write_atomically(Path(path), text.encode())
 
 
-def _page(subject: Subject, plan: Plan | None) -> Markup:
+def _page(report: parts.Report) -> Markup:
     """Put the sections together."""
-    card, title = subject.card, f"{subject.name}: privacy report"
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     head = element(
         "head",
@@ -85,55 +71,68 @@ def _page(subject: Subject, plan: Plan | None) -> Markup:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="color-scheme", content="light dark"),
-        element("title", title),
+        element("title", report.title),
         # A style sheet is not text: escaping its quotes and signs would break it.
         element("style", Markup(style)),
     )
-    sections = [
-        guarantee_section(card),
-        estimates_section(subject),
-        *([] if plan is None else [plan_section(plan, card)]),
-        budget_section(card),
-        fit_section(subject),
-        assumptions_section(),
-        reproduce_section(subject),
+    facts = [
+        element("div", element("dt", name), element("dd", value)) for name, value in report.facts
     ]
+    # Said loudly at both ends: a reproducible run protects nobody.
+    alarm = [_alarm(report.alarm)] if report.alarm else []
+    headline = alarm or [element("dl", *facts, class_="facts")]
     body = element(
         "body",
-        element("header", element("h1", title), *_headline(card)),
-        element("main", joined(sections)),
-        *_warning(card),
+        element("header", element("h1", report.title), *headline),
+        element("main", *(_section(section) for section in report.sections)),
+        *alarm,
     )
     return element("html", head, body, lang="en")
 
 
-def _headline(card: Card) -> list[Markup]:
-    """The essentials, or a warning that there is no guarantee."""
-    if not card.private:
-        return _warning(card)
-    facts = [
-        ("budget spent", f"mu = {text_above(card.mu)}"),
-        *(
-            ("as epsilon, delta", f"{text_above(epsilon)}, {text_above(delta, 2)}")
-            for epsilon, delta in card.epsilon_delta[:1]
-        ),
-        ("private rows", f"{card.n_rows:,}"),
-        ("releases", f"{sum(line.times for line in card.passes)}"),
-    ]
-    items = [element("div", element("dt", name), element("dd", value)) for name, value in facts]
-    return [element("dl", *items, class_="facts")]
+def _alarm(why: str) -> Markup:
+    """Say that there is no guarantee."""
+    told = element("strong", "NO PRIVACY GUARANTEE"), element("p", why)
+    return element("div", *told, role="alert", class_="alarm")
 
 
-def _warning(card: Card) -> list[Markup]:
-    """Say loudly that a reproducible run protects nobody; nothing for others."""
-    if card.private:
-        return []
-    return [
-        element(
-            "div",
-            element("strong", "NO PRIVACY GUARANTEE"),
-            element("p", card.guarantee),
-            role="alert",
-            class_="alarm",
-        )
+def _section(section: parts.Section) -> Markup:
+    """Lay out a section."""
+    return element("section", element("h2", section.title), *map(_laid_out, section.parts))
+
+
+def _laid_out(part: parts.Part) -> Markup:
+    """Lay out a part of a section."""
+    match part:
+        case str():
+            return element("p", part)
+        case parts.Marked(text, "heading"):
+            return element("h3", text)
+        case parts.Marked(text, "note"):
+            return element("p", text, class_="note")
+        case parts.Marked(text):
+            return element("p", element("strong", text), class_="statement")
+        case parts.Items(texts):
+            return element("ul", *(element("li", text) for text in texts))
+        case parts.Code(text, ""):
+            return element("pre", element("code", text))
+        case parts.Code(text, title):
+            return element("details", element("summary", title), _laid_out(parts.Code(text)))
+        case parts.Tabulated():
+            return _table(part)
+        case parts.Chart():
+            return joined([line_chart(part), legend(part.keys)])
+        case parts.Intervals(summary, keys):
+            return joined([intervals(summary), legend(keys)])
+        case parts.Correlations():
+            return correlations(part)
+
+
+def _table(table: parts.Tabulated) -> Markup:
+    """Lay out a table whose first column is text."""
+    head = [element("th", text, scope="col") for text in table.headings]
+    rows = [
+        [element("th", first, scope="row"), *(element("td", cell) for cell in rest)]
+        for first, *rest in table.rows
     ]
+    return scrolled(head, rows)

@@ -1,19 +1,58 @@
-"""Tables that the user names: found, and opened by Arrow or as text."""
+"""Files that the user names: tables, opened by Arrow or as text, and what commands have written."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import publicmoments
 from publicmoments.checks import nearest
 from publicmoments.cli.failures import CommandError
-from publicmoments.cli.outputs import existing
 
 BATCH_ROWS = 65_536
 """Rows of Parquet that are read at a time."""
+
+
+def existing(path: str) -> Path:
+    """Return a path that exists and can be read."""
+    found = Path(path).expanduser()
+    if not found.exists():
+        raise CommandError(f"{path} does not exist; check the path")
+    if not os.access(found, os.R_OK):
+        raise CommandError(f"{path} cannot be read by this user; check its permissions")
+    return found
+
+
+def open_moments(path: str) -> publicmoments.PublicMoments:
+    """Load public moments."""
+    return publicmoments.PublicMoments.load(_file(path, "a file of pmt public make"))
+
+
+def open_release(path: str) -> publicmoments.MomentRelease:
+    """Load a release of moments."""
+    return publicmoments.MomentRelease.load(_file(path, "a file of pmt release"))
+
+
+def open_artefact(path: str) -> Any:
+    """Load a fitted model or a moment release, whichever the file holds."""
+    found = _file(path, "a model or a release")
+    with found.open("rb") as file:
+        start = file.read(32)
+    if start.startswith(b"publicmoments-release "):
+        return open_release(path)
+    return publicmoments.load_model(found)
+
+
+def _file(path: str, wanted: str) -> Path:
+    """Return a file that exists, where a folder would be of no use."""
+    found = existing(path)
+    if found.is_dir():
+        raise CommandError(f"{path} is a folder; name {wanted}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -35,10 +74,10 @@ class TableFile:
     names: tuple[str, ...]
     delimiter: str | None
 
-    def refuse_missing(self, wanted: Sequence[str], option: str) -> None:
-        """Refuse names that are no columns, with a suggestion."""
+    def refuse_missing(self, wanted: Sequence[str | None], option: str) -> None:
+        """Refuse names that are no columns, with a suggestion; None is no name."""
         for name in wanted:
-            if name not in self.names:
+            if name is not None and name not in self.names:
                 raise CommandError(
                     f"{option} names {name!r}, which is no column of {self.path}"
                     f"{nearest(name, self.names)}"

@@ -1,18 +1,21 @@
-"""Ridge regression as published: DP-PMTRR, DP-RR and AdaSSP."""
+"""Linear models as published: DP-PMTRR, DP-RR, AdaSSP, and by noisy steps DP-GD, elastic net."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from publicmoments.arrays import Array
-from publicmoments.checks import positive
-from publicmoments.families.factors import ClippedResponse, Ones
+from publicmoments.checks import positive, share
+from publicmoments.families import CanonicalFamily, Family, Gaussian, canonical_family
+from publicmoments.families.factors import ClippedResponse, Ones, Residual
+from publicmoments.models.penalty import elastic_net_coef
 from publicmoments.paper.published import (
     ChargedEstimator,
+    Count,
     Given,
     GuidedEstimator,
     LinearPrediction,
@@ -20,16 +23,11 @@ from publicmoments.paper.published import (
     OracleEstimator,
     Positive,
     Probability,
-    Spending,
+    PublishedEstimator,
     mean_squares,
     usable,
 )
-from publicmoments.paper.settings import (
-    oracle_radius,
-    oracle_response_radius,
-    response_radius,
-    truncation_radius,
-)
+from publicmoments.paper.settings import oracle_response_radius, response_radius
 from publicmoments.privacy.laws import NoiseLaw, gram_noise_law
 from publicmoments.public import PublicMoments
 from publicmoments.rows.recipe import GramRecipe, TotalRecipe
@@ -62,19 +60,9 @@ def _recipes(
     )
 
 
-def _perturbed_ridge(
-    spending: Spending,
-    whitener: Array,
-    radius: float,
-    response_bound: float,
-    scale: float,
-    alpha: float,
-) -> Array:
-    """Release the second and cross moments of truncated rows, solve, and return to raw units."""
-    moment, cross = _recipes(spending.rows, whitener, radius, response_bound, scale)
-    matrix = spending.gram("second moment", moment) + alpha * whitener.T @ whitener
-    vector = spending.total_of("cross moment", cross)
-    return np.asarray(scale * (whitener @ np.linalg.solve(matrix, vector)))
+def _canonical_or_gaussian(_: str, family: Family | None) -> CanonicalFamily:
+    """Return the stated family, or the Gaussian one."""
+    return Gaussian() if family is None else canonical_family(family)
 
 
 def _positive_or_none(name: str, value: float | None) -> float | None:
@@ -83,7 +71,25 @@ def _positive_or_none(name: str, value: float | None) -> float | None:
 
 
 @dataclass(eq=False, repr=False)
-class PMTRidge(LinearPrediction, GuidedEstimator):
+class _PerturbedRidge(LinearPrediction, PublishedEstimator):
+    """Ridge regression on the noisy moments of rows and responses within some bounds."""
+
+    alpha: NonNegative = 0.0
+
+    def _within(
+        self, radius: float, response_bound: float, whitener: Array, scale: float, given: Given
+    ) -> None:
+        """Release the second and cross moments, solve, and return to raw units."""
+        moment, cross = _recipes(given.rows, whitener, radius, response_bound, scale)
+        with self._spending(given, 1, 1) as spending:
+            matrix = spending.gram("second moment", moment)
+            vector = spending.total_of("cross moment", cross)
+        solved = np.linalg.solve(matrix + self.alpha * whitener.T @ whitener, vector)
+        self.coef_ = np.asarray(scale * (whitener @ solved))
+
+
+@dataclass(eq=False, repr=False)
+class PMTRidge(_PerturbedRidge, GuidedEstimator):
     """
     DP-PMTRR, Algorithm 2: ridge regression on rows truncated by public moments.
 
@@ -146,22 +152,19 @@ class PMTRidge(LinearPrediction, GuidedEstimator):
     True
     """
 
-    alpha: NonNegative = 0.0
-
     needs_scale: ClassVar[bool] = True
 
     def _solve(self, given: Given) -> None:
         """Bound rows and responses by their published radii."""
-        n, d, public = given.rows.n_rows, given.rows.n_design, given.public
-        radius, bound = truncation_radius(d, n, self.eta), response_radius(n, self.eta)
+        rows, public = given.rows, given.public
+        self.radius_ = self._radius(rows)
+        self.response_radius_ = response_radius(rows.n_rows, self.eta)
         whitener, scale = public.design(fit_intercept=False).whitener, response_scale(public)
-        with self._spending(given, 1, 1) as spending:
-            self.coef_ = _perturbed_ridge(spending, whitener, radius, bound, scale, self.alpha)
-        self.radius_, self.response_radius_ = radius, bound
+        self._within(self.radius_, self.response_radius_, whitener, scale, given)
 
 
 @dataclass(eq=False, repr=False)
-class OracleRidge(LinearPrediction, OracleEstimator):
+class OracleRidge(_PerturbedRidge, OracleEstimator):
     """
     DP-RR, Theorem 4.3: ridge regression without public data; an oracle, not private.
 
@@ -198,21 +201,18 @@ class OracleRidge(LinearPrediction, OracleEstimator):
     False
     """
 
-    alpha: NonNegative = 0.0
     _: KW_ONLY
     coef_norm: Annotated[float | None, _positive_or_none] = None
 
     def _solve(self, given: Given) -> None:
         """Take the radii from the private rows."""
-        n, d = given.rows.n_rows, given.rows.n_design
-        trace, square = mean_squares(given.rows)
-        radius = oracle_radius(usable("X", trace), d, n, self.eta)
+        rows, radius = given.rows, self._radius(given.rows)
         if self.coef_norm is None:
-            bound = oracle_response_radius(usable("y", square), n, self.eta)
+            square = usable("y", mean_squares(rows)[1])
+            bound = oracle_response_radius(square, rows.n_rows, self.eta)
         else:
             bound = radius * self.coef_norm
-        with self._spending(given, 1, 1) as spending:
-            self.coef_ = _perturbed_ridge(spending, np.eye(d), radius, bound, 1.0, self.alpha)
+        self._within(radius, bound, np.eye(rows.n_design), 1.0, given)
 
 
 @dataclass(eq=False, repr=False)
@@ -271,3 +271,151 @@ class AdaSSP(LinearPrediction, ChargedEstimator):
         wanted = math.sqrt(d * math.log(2.0 * d * d / self.failure)) * noise_sd
         self.penalty_ = max(0.0, wanted - max(0.0, certain))
         self.coef_ = np.asarray(np.linalg.solve(noisy + self.penalty_ * np.eye(d), vector))
+
+
+@dataclass(eq=False, repr=False)
+class NoisyGradientDescent(LinearPrediction, ChargedEstimator):
+    """
+    DP-GD: gradient descent with clipped gradients and noise in every step.
+
+    Each step is b <- b - step (mean of the rows' gradients, each shortened to ``clip``, + noise
+    + alpha b). After Avella-Medina, Bradshaw and Loh (2023).
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Ridge penalty.
+    family : Family, optional
+        Family of the responses; Gaussian, that is least squares, by default. `predict` returns the
+        linear predictor whatever the family.
+    iterations : int, default=1000
+        T, the number of steps.
+    clip : float, default=1.0
+        Longest gradient of a row.
+    step : float, default=0.09
+        Step size. The defaults are those of the paper's simulation.
+    privacy : GDP, ApproxDP or ZCDP
+        Total budget of the fit; with one statistic, it is the published mu.
+    random_state, on_invalid, ledger, dataset
+        As in `PMTRidge`.
+
+    Attributes
+    ----------
+    coef_, intercept_, card_, n_features_in_, feature_names_in_
+        As in `PMTRidge`.
+    coef_path_ : ndarray of shape (iterations + 1, n_features)
+        Coefficients after each step; released.
+
+    Examples
+    --------
+    >>> from publicmoments import GDP
+    >>> from publicmoments.datasets import simulate_linear
+    >>> X, y, _ = simulate_linear(np.random.default_rng(0), 5_000, d=3)
+    >>> NoisyGradientDescent(iterations=50, privacy=GDP(1.0)).fit(X, y).card_.private
+    True
+    """
+
+    alpha: NonNegative = 0.0
+    _: KW_ONLY
+    family: Annotated[Family | None, _canonical_or_gaussian] = None
+    iterations: Count = 1000
+    clip: Positive = 1.0
+    step: Positive = 0.09
+
+    def _checked(self) -> Self:
+        """Check the parameters, and that steps shrink what is penalised."""
+        chosen = super()._checked()
+        if not chosen.step * chosen.alpha < 2.0:
+            raise ValueError(
+                f"step * alpha must be below 2, or steps diverge, got step={chosen.step!r} and "
+                f"alpha={chosen.alpha!r}; pass a smaller step"
+            )
+        return chosen
+
+    def _solve(self, given: Given) -> None:
+        """Clip gradients, and nothing else."""
+        assert self.family is not None, "checked parameters have a family"
+        n, d = given.rows.n_rows, given.rows.n_design
+        slope, plain = Residual(self.family), np.eye(d)
+        coef, path = np.zeros(d), [np.zeros(d)]
+        with self._spending(given, 0, self.iterations) as spending:
+            for _ in range(self.iterations):
+                recipe = TotalRecipe(plain, coef[:, None], slope, math.inf, self.clip, n)
+                gradient = spending.total_of("gradient", recipe)
+                coef = coef - self.step * (gradient + self.alpha * coef)
+                path.append(coef)
+        self.coef_, self.coef_path_ = coef, np.stack(path)
+
+
+@dataclass(eq=False, repr=False)
+class PMTElasticNet(LinearPrediction, GuidedEstimator):
+    """
+    Elastic net by noisy proximal gradient steps on rows truncated by public moments.
+
+    Minimises, up to noise, scikit-learn's objective
+
+        1/(2n) ||y - X b||^2 + alpha l1_ratio ||b||_1 + alpha (1 - l1_ratio)/2 ||b||^2
+
+    as the end of the paper's Section 4 proposes: rows are truncated as by `pmt`, residuals clipped
+    to `response_radius`, so that no gradient of a row is longer than the product of the two radii.
+    A step descends in whitened coordinates; its proximal part is solved with the penalty on the
+    coefficients in raw units, which needs public numbers only.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Penalty.
+    l1_ratio : float, default=0.5
+        Share of the absolute penalty, in [0, 1]; 1 is the lasso.
+    iterations : int, default=20
+        T, the number of steps.
+    step : float, default=0.5
+        Step size in whitened coordinates, where curvatures are near one.
+    eta, privacy, public, random_state, on_invalid, ledger, dataset
+        As in `PMTRidge`. With one statistic, the total is the published mu.
+
+    Attributes
+    ----------
+    coef_, intercept_, radius_, response_radius_, card_, n_features_in_, feature_names_in_
+        As in `PMTRidge`.
+    coef_path_ : ndarray of shape (iterations + 1, n_features)
+        Coefficients after each step; released.
+
+    Examples
+    --------
+    >>> from publicmoments import GDP, PublicMoments
+    >>> from publicmoments.datasets import simulate_linear
+    >>> X, y, _ = simulate_linear(np.random.default_rng(0), 5_200, d=3)
+    >>> public = PublicMoments.from_rows(X[:200], response=y[:200])
+    >>> model = PMTElasticNet(0.1, privacy=GDP(10.0), public=public).fit(X[200:], y[200:])
+    >>> model.coef_path_.shape
+    (21, 3)
+    """
+
+    alpha: NonNegative = 1.0
+    _: KW_ONLY
+    l1_ratio: Annotated[float, share] = 0.5
+    iterations: Count = 20
+    step: Positive = 0.5
+
+    needs_scale: ClassVar[bool] = True
+
+    def _solve(self, given: Given) -> None:
+        """Bound rows and residuals by their published radii."""
+        n, d = given.rows.n_rows, given.rows.n_design
+        radius, response_bound = self._radius(given.rows), response_radius(n, self.eta)
+        bound, alpha = radius * response_bound, self.step * self.alpha
+        design = given.public.design(fit_intercept=False)
+        scale, back = response_scale(given.public), design.unwhitener
+        slope = Residual(Gaussian(), scale=scale, bound=response_bound)
+        coef, path = np.zeros(d), [np.zeros(d)]
+        with self._spending(given, 0, self.iterations) as spending:
+            for _ in range(self.iterations):
+                whitened = back @ coef / scale
+                recipe = TotalRecipe(design.whitener, whitened[:, None], slope, radius, bound, n)
+                gradient = spending.total_of("gradient", recipe)
+                target = scale * (whitened - self.step * gradient)
+                coef = elastic_net_coef(back, target, alpha, self.l1_ratio)
+                path.append(coef)
+        self.coef_, self.coef_path_ = coef, np.stack(path)
+        self.radius_, self.response_radius_ = radius, response_bound

@@ -1,4 +1,4 @@
-"""``pmt demo``: a plan, a private fit and a report in a few seconds, on data made up here.
+"""A plan, a private fit and a report in a few seconds, on data made up here.
 
 The private table stands for the stays of 30,000 patients: skewed columns, heavy tails and no honest
 bounds. The public one stands for 300 rows that a sister hospital has published.
@@ -6,51 +6,23 @@ bounds. The public one stands for 300 rows that a sister hospital has published.
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from publicmoments.cli.failures import CommandError
-from publicmoments.cli.parsing import Commands, add_command
+import numpy as np
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from publicmoments.cli.screen import Screen
-    from publicmoments.models.ridge import Ridge
-    from publicmoments.planner.forecasts import Plan
-    from publicmoments.public import PublicMoments
-
-    Array = NDArray[np.float64]
-
+from publicmoments import ApproxDP, Plan, PublicMoments, Ridge, plan, save_model
+from publicmoments.arrays import Array
+from publicmoments.cli.outputs import Screen
+from publicmoments.paper import PMTRidge
+from publicmoments.report.html import write_report
 
 COLUMNS = ("age", "bmi", "systolic", "crp", "previous_stays", "distance_km")
 EFFECTS = (21.0, 34.0, 4.5, 9.0, 310.0, 1.2)
 LEVEL = 1_500.0
 PRIVATE_ROWS, PUBLIC_ROWS = 30_000, 300
 EPSILON, DELTA = 1.0, 1e-6
-FOLDER = "publicmoments-demo"
-
-
-def add_to(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "demo",
-        _demo,
-        "plan, fit, summarise and report on made-up hospital data",
-        "  pmt demo\n  pmt demo --output elsewhere",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        default=FOLDER,
-        metavar="FOLDER",
-        help=f"where to write; ./{FOLDER} by default. Files of an earlier demo are replaced",
-    )
 
 
 def hospital_stays(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -59,13 +31,10 @@ def hospital_stays(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> X, cost = hospital_stays(5, np.random.default_rng(0))
     >>> X.shape, cost.shape
     ((5, 6), (5,))
     """
-    import numpy as np
-
     age = 20 + 70 * rng.beta(2.5, 1.8, size=n)
     bmi = 18 + rng.gamma(4.0, 2.2, size=n)
     systolic = 95 + 0.45 * age + 0.6 * bmi + 12 * rng.standard_t(6, size=n)
@@ -77,7 +46,7 @@ def hospital_stays(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Stays:
     """Features and costs."""
 
     X: Array
@@ -86,34 +55,25 @@ class Rows:
     @property
     def with_ones(self) -> Array:
         """Features and, last, a column of ones."""
-        import numpy as np
-
         return np.column_stack([self.X, np.ones(len(self.X))])
 
 
-def _demo(options: argparse.Namespace, screen: Screen) -> None:
-    """Walk from the plan to the report."""
-    import numpy as np
-
-    from publicmoments import ApproxDP, PublicMoments, save_model
-    from publicmoments.report.html import write_report
-
-    folder = _made(options.output)
+def walk(folder: Path, screen: Screen) -> None:
+    """Walk from the plan to the report, whose files are written to a folder."""
     rng = np.random.default_rng(2026)
-    private = Rows(*hospital_stays(PRIVATE_ROWS, rng))
-    public = Rows(*hospital_stays(PUBLIC_ROWS, rng))
+    private = Stays(*hospital_stays(PRIVATE_ROWS, rng))
+    public = Stays(*hospital_stays(PUBLIC_ROWS, rng))
     screen.text(
         f"Private: {PRIVATE_ROWS:,} made-up hospital stays, {len(COLUMNS)} features without "
         f"bounds.\nPublic: {PUBLIC_ROWS} rows of another hospital. Response: cost in euros.\n"
     )
     moments = PublicMoments.from_rows(public.X, response=public.y, columns=COLUMNS)
-    privacy = ApproxDP(EPSILON, DELTA)
     planned = _planned(moments, screen)
-    model = _fitted(private, moments, privacy, screen)
+    model = _fitted(private, moments, screen)
     fits = {
         "non-private": _least_squares(private),
         "public rows only": _least_squares(public),
-        "paper's method": _published(private, public, privacy),
+        "paper's method": _published(private, public),
         "this library": np.append(model.coef_, model.intercept_),
     }
     errors = _compared(fits, private, screen)
@@ -124,54 +84,37 @@ def _demo(options: argparse.Namespace, screen: Screen) -> None:
     write_report(model, files["report.html"], plan=planned)
     screen.text(f"\n4. The report\nwrote {files['report.html']}; open it in a browser")
     screen.answer(
-        {
-            "files": [str(path) for path in files.values()],
-            "errors": errors,
-            "coefs": {name: fit.tolist() for name, fit in fits.items()},
-            "card": model.card_.to_dict(),
-        }
+        files=[str(path) for path in files.values()],
+        errors=errors,
+        coefs={name: fit.tolist() for name, fit in fits.items()},
+        card=model.card_.to_dict(),
     )
-
-
-def _made(named: str) -> Path:
-    """Make the folder of the demo."""
-    folder = Path(named).expanduser()
-    try:
-        folder.mkdir(exist_ok=True)
-    except (FileExistsError, FileNotFoundError):
-        raise CommandError(f"{named} cannot be made as a folder; name another one") from None
-    return folder
 
 
 def _planned(moments: PublicMoments, screen: Screen) -> Plan:
     """Plan for a small budget and for the one to be spent."""
-    from publicmoments import ApproxDP, plan
-
     budgets = [ApproxDP(epsilon, DELTA) for epsilon in (0.1, EPSILON)]
     planned = plan(PRIVATE_ROWS, budgets, moments)
     screen.text(f"1. The plan, before any private row is read\n{planned}\n")
     return planned
 
 
-def _fitted(private: Rows, moments: PublicMoments, privacy: Any, screen: Screen) -> Ridge:
+def _fitted(private: Stays, moments: PublicMoments, screen: Screen) -> Ridge:
     """Fit and summarise."""
-    import numpy as np
-
-    from publicmoments import Ridge
-
     start = time.perf_counter()
-    model = Ridge(privacy=privacy, public=moments).fit(private.X, private.y)
+    model = Ridge(privacy=ApproxDP(EPSILON, DELTA), public=moments).fit(private.X, private.y)
     seconds = time.perf_counter() - start
-    # Arrays have no names; the columns are those of the public moments.
-    model.feature_names_in_ = np.array(COLUMNS, dtype=object)
     screen.text(f"2. The private fit, in {seconds:.2f} s\n{model.summary()}\n")
     return model
 
 
-def _compared(fits: dict[str, Array], private: Rows, screen: Screen) -> dict[str, float]:
+def _compared(fits: dict[str, Array], private: Stays, screen: Screen) -> dict[str, float]:
     """Show coefficients side by side; return the errors of predictions."""
     plain = fits["non-private"]
-    errors = {name: _prediction_error(fit, plain, private) for name, fit in fits.items()}
+    errors = {
+        name: float(np.sqrt(np.mean((private.with_ones @ (fit - plain)) ** 2)))
+        for name, fit in fits.items()
+    }
     truth = zip((*COLUMNS, "intercept"), (*EFFECTS, LEVEL), strict=True)
     rows = [
         [name, f"{effect:,.1f}", *(f"{fit[k]:,.2f}" for fit in fits.values())]
@@ -187,27 +130,13 @@ def _compared(fits: dict[str, Array], private: Rows, screen: Screen) -> dict[str
     return errors
 
 
-def _published(private: Rows, public: Rows, privacy: Any) -> Array:
+def _published(private: Stays, public: Stays) -> Array:
     """Coefficients of the paper's ridge regression, the intercept as a column of ones."""
-    import numpy as np
-
-    from publicmoments import PublicMoments
-    from publicmoments.paper import PMTRidge
-
     moments = PublicMoments.from_rows(public.with_ones, response=public.y)
-    model = PMTRidge(privacy=privacy, public=moments).fit(private.with_ones, private.y)
-    return np.asarray(model.coef_)
+    model = PMTRidge(privacy=ApproxDP(EPSILON, DELTA), public=moments)
+    return np.asarray(model.fit(private.with_ones, private.y).coef_)
 
 
-def _least_squares(rows: Rows) -> Array:
+def _least_squares(stays: Stays) -> Array:
     """Plain coefficients, the intercept last."""
-    import numpy as np
-
-    return np.asarray(np.linalg.lstsq(rows.with_ones, rows.y, rcond=None)[0])
-
-
-def _prediction_error(coef: Array, reference: Array, rows: Rows) -> float:
-    """Root mean square difference of two sets of predictions."""
-    import numpy as np
-
-    return float(np.sqrt(np.mean((rows.with_ones @ (coef - reference)) ** 2)))
+    return np.asarray(np.linalg.lstsq(stays.with_ones, stays.y, rcond=None)[0])
