@@ -118,19 +118,18 @@ class CsvFrame:
             ragged.append(line.actual_columns)
             return "error"
 
-        reading = arrow_csv.ReadOptions(block_size=block_bytes)
-        parsing = arrow_csv.ParseOptions(
-            delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse
-        )
-        converting = arrow_csv.ConvertOptions(
-            # Bytes that are no text are no number and no label either.
-            check_utf8=False,
-            column_types=dict.fromkeys(self.names, pa.string()),
-            include_columns=list(self.names),
-            strings_can_be_null=True,
-        )
-
         def opened() -> Any:
+            reading = arrow_csv.ReadOptions(block_size=block_bytes)
+            parsing = arrow_csv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse
+            )
+            converting = arrow_csv.ConvertOptions(
+                # Bytes that are no text are no number and no label either.
+                check_utf8=False,
+                column_types=dict.fromkeys(self.names, pa.string()),
+                include_columns=list(self.names),
+                strings_can_be_null=True,
+            )
             return iter(arrow_csv.open_csv(self.path, reading, parsing, converting))
 
         for batch in asked_each(opened, self.names):
