@@ -104,8 +104,6 @@ def _fitted(private: Stays, moments: PublicMoments, screen: Screen) -> Ridge:
     start = time.perf_counter()
     model = Ridge(privacy=ApproxDP(EPSILON, DELTA), public=moments).fit(private.X, private.y)
     seconds = time.perf_counter() - start
-    # Arrays have no names; the columns are those of the public moments.
-    model.feature_names_in_ = np.array(COLUMNS, dtype=object)
     screen.text(f"2. The private fit, in {seconds:.2f} s\n{model.summary()}\n")
     return model
 

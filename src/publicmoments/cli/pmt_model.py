@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -39,7 +38,7 @@ def _fit(options: argparse.Namespace, screen: Screen) -> None:
     model.fit(table.rows(chosen.numbers, chosen.words), chosen.target, **exposure)
     # Saved before it is shown: the budget is spent by now.
     publicmoments.save_model(model, output)
-    summary = replace(model.summary(), response=chosen.target)
+    summary = model.summary()
     screen.text(str(summary))
     screen.panel("privacy card", str(model.card_))
     screen.done(output, summary=summary.to_dict(), card=model.card_.to_dict())
@@ -162,6 +161,9 @@ def _features(model: Any, table: TableFile) -> list[str]:
     if names is not None:
         table.refuse_missing(list(names), "the model")
         return list(names)
+    if set(model.fit_.features) <= set(table.names):
+        # Fitted to rows without names: these are the names of the public columns.
+        return list(model.fit_.features)
     if len(table.names) != model.n_features_in_:
         raise CommandError(
             f"{table.path} must have the {model.n_features_in_} features of the model, which have "

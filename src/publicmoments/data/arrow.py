@@ -201,12 +201,9 @@ def _file_batches(fragment: Any, schema: Any, names: tuple[str, ...]) -> Iterato
     with fragment.filesystem.open_input_file(fragment.path) as file:
         reader = pq.ParquetFile(file, buffer_size=READ_BYTES, pre_buffer=False)
         held = set(reader.schema_arrow.names) - set(folders)
-        groups, columns = (
-            [group.id for group in fragment.row_groups],
-            [n for n in names if n in held],
-        )
-        rows = piece_rows(len(names))
-        for batch in reader.iter_batches(rows, groups, columns, use_threads=False):
+        groups = [group.id for group in fragment.row_groups]
+        wanted, rows = [name for name in names if name in held], piece_rows(len(names))
+        for batch in reader.iter_batches(rows, groups, wanted, use_threads=False):
             yield _completed(batch, schema, names, folders)
 
 
@@ -214,14 +211,12 @@ def _completed(batch: Any, schema: Any, names: tuple[str, ...], folders: dict[st
     """Add columns that the file does not hold: those that folders are named after, or nulls."""
     import pyarrow as pa
 
+    def same(name: str) -> Any:
+        cell = pa.scalar(folders.get(name)).cast(schema.field(name).type)
+        return pa.repeat(cell, batch.num_rows)
+
     held = set(batch.schema.names)
-    arrays = []
-    for name in names:
-        if name in held:
-            arrays.append(batch.column(name))
-        else:
-            same = pa.scalar(folders.get(name)).cast(schema.field(name).type)
-            arrays.append(pa.repeat(same, batch.num_rows))
+    arrays = [batch.column(name) if name in held else same(name) for name in names]
     return pa.RecordBatch.from_arrays(arrays, names=list(names))
 
 

@@ -143,9 +143,8 @@ class _Labels:
             positions = {label: float(code) for code, label in enumerate(self.classes)}
             codes = object_codes(labels.astype(object), positions)
         else:
-            codes = _matched(
-                len(labels), (labels == label for label in self._in_type(labels.dtype))
-            )
+            found = (labels == label for label in self._in_type(labels.dtype))
+            codes = _matched(len(labels), found)
         if labels.dtype.kind == "f":
             codes[np.isnan(labels)] = np.nan
         if missing is not None:
@@ -163,8 +162,8 @@ class _Labels:
         if series.implementation.is_pyarrow():
             # Narwhals does not tell what a dictionary holds, and Arrow does not compare views.
             plain = plain_arrow(native)
-            plain = plain.cast("string") if str(plain.type) == "string_view" else plain
-            series = nw.from_native(plain, series_only=True)
+            views = str(plain.type) == "string_view"
+            series = nw.from_native(plain.cast("string") if views else plain, series_only=True)
         dtype = series.dtype
         if isinstance(dtype, nw.Categorical | nw.Enum):
             if not series.implementation.is_pandas():

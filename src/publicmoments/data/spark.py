@@ -41,9 +41,9 @@ class SparkFrame:
 
     A pass is one job: executors sum their partitions batch by batch, integers are added in a tree,
     8 bytes for each entry of the sum, and no row leaves its executor. Executors need publicmoments,
-    NumPy, SciPy, scikit-learn and PyArrow, best in the versions of the driver. Tasks that fail are
-    run again by Spark, and have to see the same rows then: write down what a query with random
-    numbers or a sample returns before fitting it.
+    what it depends on, and PyArrow, best in the versions of the driver. Tasks that fail are run
+    again by Spark, and have to see the same rows then: write down what a query with random numbers
+    or a sample returns before fitting it.
     """
 
     frame: Any = field(repr=False)

@@ -128,6 +128,13 @@ class Table:
         """Return all rows as float64; meant for the public side, where tables are small."""
         return self.block(0, self.n_rows)
 
+    def finite_values(self) -> Array:
+        """Return all rows of features to predict from, without NaN and infinity."""
+        values = self.values()
+        if not np.isfinite(values).all():
+            raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
+        return values
+
     @property
     def frame(self) -> Frame | None:
         """Where the rows live, if not in memory."""

@@ -214,12 +214,7 @@ def _card(found: Fitted, session: Session, known: Known) -> Card:
         bound = bounds.get(id(released))
         passes.append(
             BoundedPass(
-                statistic=released.statistic,
-                mu=released.cost.mu,
-                rho=released.rho,
-                noise_sd=released.noise_sd,
-                noise_sd_grid_units=released.law.noise_sd,
-                times=1,
+                **vars(released.line),
                 bound=released.query.recipe.l2_bound,
                 predicted_error=None if bound is None else float(units[0] * bound.error),
             )

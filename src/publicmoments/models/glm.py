@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
@@ -14,11 +13,16 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_log_loss_score, d2_tweedie_score
 
 from publicmoments.arrays import Array
-from publicmoments.checks import PublicMomentsWarning, positive
+from publicmoments.checks import positive
 from publicmoments.data import Table, as_table, beside, filled, within
 from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, checked_family
 from publicmoments.models.fitting import Known, PrivateModel
-from publicmoments.models.shell import matched_moments, one_response, response_name
+from publicmoments.models.shell import (
+    matched_moments,
+    one_response,
+    response_name,
+    warn_of_no_response,
+)
 from publicmoments.privacy.budgets import Budget
 from publicmoments.public import PublicMoments
 from publicmoments.public.arguments import thinned
@@ -84,12 +88,7 @@ def _response_scale(public: PublicMoments, family: Family) -> float:
     """Unit of the responses: their public size where the family has no unit of its own."""
     if public.response is None:
         if not family.has_unit:
-            warnings.warn(
-                "the public moments say nothing of the response: assuming a root mean square of 1; "
-                "pass response=... or response_scale=... when making them",
-                PublicMomentsWarning,
-                stacklevel=5,
-            )
+            warn_of_no_response(stacklevel=6)
         return 1.0
     if len(public.response.scale) != 1:
         raise ValueError(

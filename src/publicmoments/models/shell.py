@@ -180,10 +180,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         table = as_table(X, "X")
         validate_data(self, X, reset=False, skip_check_array=True)
-        values = table.values()
-        if not np.isfinite(values).all():
-            raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
-        return values
+        return table.finite_values()
 
 
 def response_name(y: Any) -> str:
@@ -251,15 +248,20 @@ def matched_moments(
     return public
 
 
+def warn_of_no_response(stacklevel: int) -> None:
+    """Tell what is assumed of responses of which nothing is public."""
+    warnings.warn(
+        "the public moments say nothing of the response: assuming a root mean square of 1; "
+        "pass response=... or response_scale=... when making them",
+        PublicMomentsWarning,
+        stacklevel=stacklevel,
+    )
+
+
 def match_responses(responses: Table, public: PublicMoments) -> None:
     """Public responses, where there are any, must be as many as the private ones."""
     if public.response is None:
-        warnings.warn(
-            "the public moments say nothing of the response: assuming a root mean square of 1; "
-            "pass response=... or response_scale=... when making them",
-            PublicMomentsWarning,
-            stacklevel=3,
-        )
+        warn_of_no_response(stacklevel=4)
     elif len(public.response.scale) != responses.n_columns:
         raise ValueError(
             f"y has {responses.n_columns} columns, but the public moments have "

@@ -125,14 +125,9 @@ def _summaries(releases: Sequence[Release], *, relative: bool) -> tuple[PassSumm
     """One line for each kind of release: the releases of a loop differ in their values only."""
     lines: dict[tuple[str, float], PassSummary] = {}
     for released in releases:
-        line = PassSummary(
-            statistic=released.statistic,
-            mu=released.cost.mu,
-            rho=released.rho,
-            noise_sd=_in_bounds(released) if relative else released.noise_sd,
-            noise_sd_grid_units=released.law.noise_sd,
-            times=1,
-        )
+        line = released.line
+        if relative:
+            line = replace(line, noise_sd=_in_bounds(released))
         key = released.statistic, line.noise_sd
         lines[key] = replace(line, times=lines[key].times + 1) if key in lines else line
     return tuple(lines.values())
@@ -368,7 +363,4 @@ def pmt(X: Any, public: PublicMoments, *, eta: float = 0.05) -> Array:
     table = as_table(X, "X")
     radius = truncation_radius(table.n_columns, table.n_rows, fraction("eta", eta))
     design = matched_moments(public, table, 1).design(fit_intercept=False)
-    rows = table.values()
-    if not np.isfinite(rows).all():
-        raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
-    return truncated_rows(rows, np.asarray(design.whitener), radius)
+    return truncated_rows(table.finite_values(), np.asarray(design.whitener), radius)

@@ -41,12 +41,7 @@ def moment_card(session: Session, weights: RowWeights, public: PublicMoments) ->
     """Write the card of one release; everything on it is public or released."""
     (released,) = session.releases
     line = MomentPass(
-        statistic=released.statistic,
-        mu=released.cost.mu,
-        rho=released.rho,
-        noise_sd=released.noise_sd,
-        noise_sd_grid_units=released.law.noise_sd,
-        times=1,
+        **vars(released.line),
         n_rows=released.n_rows,
         radius=weights.radius,
         kept=weights.kept,

@@ -20,6 +20,7 @@ from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import KeptBlock
 from publicmoments.privacy.account import Account
 from publicmoments.privacy.budgets import GDP, Budget
+from publicmoments.privacy.card import PassSummary
 from publicmoments.privacy.claim import Claim, Spendable, claim, spendable
 from publicmoments.privacy.laws import Law, NoiseLaw
 from publicmoments.privacy.ledger import LedgerLike, open_account
@@ -68,6 +69,18 @@ class Release:
     def statistic(self) -> str:
         """What was released, in words."""
         return self.query.statistic
+
+    @property
+    def line(self) -> PassSummary:
+        """What a privacy card says of it."""
+        return PassSummary(
+            statistic=self.statistic,
+            mu=self.cost.mu,
+            rho=self.rho,
+            noise_sd=self.noise_sd,
+            noise_sd_grid_units=self.law.noise_sd,
+            times=1,
+        )
 
     @property
     def noise_sd(self) -> float:

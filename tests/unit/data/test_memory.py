@@ -74,6 +74,11 @@ def test_duplicates_and_empty_tables_are_refused():
         ([3, 7, 3], (7, 3), [1, 0, 1]),
         ([True, False, True], (False, True), [1, 0, 1]),
         (["no", "yes", "no"], ("no", "yes"), [0, 1, 0]),
+        (pa.array(["no", "yes", None], pa.large_string()), ("no", "yes"), [0, 1, np.nan]),
+        (pa.array(["no", "yes", None], pa.string_view()), ("no", "yes"), [0, 1, np.nan]),
+        (pa.array([3, 7, None]).dictionary_encode(), (7, 3), [1, 0, np.nan]),
+        (pa.array([3, 7, 3], pa.float16()), (7, 3), [1, 0, 1]),
+        ([Decimal("3"), None, Decimal("7")], (7, 3), [1, np.nan, 0]),
         (pa.array(["no", "yes", "no"]).dictionary_encode(), ("no", "yes"), [0, 1, 0]),
     ],
 )

@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -332,6 +333,28 @@ def test_labels_keep_a_name():
     assert as_labels(pd.Series([0, 1]), (0, 1)).columns is None
     assert as_labels(pl.Series([0, 1]), (0, 1)).columns is None
     assert as_labels([0, 1], (0, 1)).columns is None
+
+
+@pytest.mark.parametrize("wrap", [list, pd.Series, pl.Series, pa.array])
+def test_a_class_that_no_column_of_text_can_hold(wrap):
+    half = "\ud800"
+    table = as_labels(wrap(["a", "b", "a"]), classes=(half, "a", "b"))
+    np.testing.assert_array_equal(table.values().ravel(), [1.0, 2.0, 1.0])
+
+
+@pytest.mark.parametrize("first", ["a", 7])
+def test_the_type_of_objects_is_not_guessed_from_the_first_of_them(first):
+    cells = pd.Series(np.array([first] * 150 + ["a", 7, None], dtype=object))
+    table = as_labels(cells, classes=("a", 7))
+    np.testing.assert_array_equal(table.block(150, 153).ravel(), [0.0, 1.0, np.nan])
+    numbers = as_table(pd.DataFrame({"x": cells.replace("a", "2.5")}))
+    np.testing.assert_array_equal(numbers.block(150, 153).ravel(), [2.5, 7.0, np.nan])
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["no", "yes", "perhaps"])])
+def test_categories_of_polars(dtype):
+    y = pl.Series(["no", None, "yes"], dtype=dtype)
+    np.testing.assert_array_equal(as_labels(y, ("no", "yes")).values().ravel(), [0.0, np.nan, 1.0])
 
 
 def test_labels_of_several_types():

@@ -237,10 +237,7 @@ class MomentFit(ReadOnlyArrays):
                 f"X has {table.n_columns} features, but the fit has {len(self.features)}; pass the "
                 "features of the fit in their order"
             )
-        values = table.values()
-        if not np.isfinite(values).all():
-            raise ValueError("Input X contains NaN or infinity; drop or fill such rows")
-        return values
+        return table.finite_values()
 
 
 @dataclass(frozen=True, eq=False)
