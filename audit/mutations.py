@@ -75,7 +75,7 @@ MUTATIONS = {
             "privacy/laws.py",
             "float_above(squared_change / (2 * Fraction(self.noise_sd) ** 2))",
             "float_above(squared_change / (4 * Fraction(self.noise_sd) ** 2))",
-            ("tests/unit/privacy/test_vector_noise.py",),
+            ("tests/unit/privacy/test_laws_vector.py",),
         ),
         Mutation(
             "noise sd x 0.8",
@@ -309,7 +309,7 @@ MUTATIONS = {
             "                self._entry = self._charge_all()\n",
             "            if self._entry is None and self.total.mu < 0:\n"
             "                self._entry = self._charge_all()\n",
-            ("tests/unit/privacy/test_ledger_account.py",),
+            ("tests/unit/privacy/ledger/test_paying.py",),
         ),
         Mutation(
             "seeded noise claimed as private",
@@ -390,8 +390,8 @@ MUTATIONS = {
         Mutation(
             "labels recoded by a missing one",
             "data/labels.py",
-            "            return self._array(series.fill_null(0).to_numpy(), missing)\n",
-            "            return self._array(series.to_numpy(), missing)\n",
+            "                series = series.fill_null(False if dtype == nw.Boolean else 0)\n",
+            "                pass\n",
             (REPRODUCED, GATE),
         ),
         Mutation(
@@ -435,7 +435,7 @@ MUTATIONS = {
             "privacy/ledger/squares.py",
             "gdp_beside(budget, float_above(extra))",
             "gdp_beside(budget, 0.0)",
-            (REPRODUCED, "tests/unit/privacy/test_ledger_guards.py"),
+            (REPRODUCED, "tests/unit/privacy/ledger/test_guards.py"),
         ),
         Mutation(
             "missing labels on a device count as the first class",
@@ -456,14 +456,14 @@ MUTATIONS = {
             "families/factors.py",
             "return np.sqrt(np.clip(responses, 0.0, self.bound))",
             "return np.sqrt(np.maximum(responses, 0.0))",
-            ("tests/unit/paper/test_moments.py",),
+            ("tests/unit/paper/test_second_moments.py",),
         ),
         Mutation(
             "noise of a second moment without its weights",
             "paper/second_moments.py",
             "        bound = radius * math.sqrt(self.weight_bound if weighted else 1.0)\n",
             "        bound = radius\n",
-            ("tests/unit/paper/test_moments.py",),
+            ("tests/unit/paper/test_second_moments.py",),
         ),
         Mutation(
             "second moment released with the radius of its rows",
@@ -478,7 +478,7 @@ MUTATIONS = {
             "models/shell.py",
             "    elif isinstance(y, list | tuple):\n        names = ()\n",
             "    elif isinstance(y, list | tuple):\n        names = tuple(y)\n",
-            ("tests/unit/privacy/test_ledger_guards.py",),
+            ("tests/unit/privacy/ledger/test_guards.py",),
         ),
     )
 }

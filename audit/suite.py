@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PROPERTIES = (
     "tests/property",
-    "tests/unit/privacy/test_ledger_records.py",
+    "tests/unit/privacy/ledger/test_lines.py",
     "tests/audit/test_fuzz.py::test_any_bytes_are_refused",
 )
 """Tests that Hypothesis makes cases for."""
@@ -27,10 +27,10 @@ PROPERTIES = (
 FAULTS = (
     "tests/faults",
     "tests/contract/test_source_resilience.py::TestFailures",
-    "tests/unit/models/test_storage.py::test_damaged_files_are_refused",
-    "tests/unit/models/moments/test_storage.py::test_a_flipped_byte_is_refused_wherever_it_is",
-    "tests/unit/models/moments/test_storage.py::test_a_file_cut_short_or_drawn_out_is_refused",
-    "tests/unit/public/test_storage.py::test_wrong_fields_are_named",
+    "tests/unit/models/test_model_file.py::test_damaged_files_are_refused",
+    "tests/unit/release/test_release_file.py::test_a_flipped_byte_is_refused_wherever_it_is",
+    "tests/unit/release/test_release_file.py::test_a_file_cut_short_or_drawn_out_is_refused",
+    "tests/unit/public/test_moments_file.py::test_wrong_fields_are_named",
 )
 """Tests of what may go wrong around a fit, and of files that were damaged."""
 

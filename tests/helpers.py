@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 
 from audit.door import Scripted, noise_from
+from audit.listening import chain
 from publicmoments.data import as_responses, as_table
 from publicmoments.engines.dispatch import exact_sum
 from publicmoments.engines.host import _Desk
 from publicmoments.privacy import GDP, Account
-from publicmoments.privacy.noise import NoiseSource
+from publicmoments.privacy.noise import NoiseSource, SystemNoise
 from publicmoments.rows import grid
 from publicmoments.rows.private_rows import PrivateRows
 from publicmoments.rows.recipe import CountRecipe, Recipe
@@ -47,6 +50,39 @@ def released(
     """Sum the rows and release the sum."""
     asked = query if isinstance(query, Query) else query_of(query)
     return release(asked, exact_sum(rows, asked.recipe), cost, account, source)
+
+
+@contextmanager
+def untouched() -> Iterator[None]:
+    """Fail when budget is spent, or noise of the operating system drawn."""
+
+    def charge(self: Account, cost: GDP) -> None:
+        pytest.fail("the account was charged")
+
+    def draw(self: SystemNoise, count: int, noise_sd: float) -> None:
+        pytest.fail("noise was drawn")
+
+    with patch.object(Account, "charge", charge), patch.object(SystemNoise, "draw", draw):
+        yield
+
+
+def refusal_of(act: Callable[[], Any], model: Any = None) -> str:
+    """
+    Return the words of a refusal.
+
+    Nothing private may be in it, in its causes or in any warning, nothing be spent and nothing left
+    on the model, so that it does not pass for a fitted one.
+    """
+    with warnings.catch_warnings(record=True) as caught, untouched():
+        warnings.simplefilter("always")
+        with pytest.raises((TypeError, ValueError)) as info:
+            act()
+    texts = [str(warning.message) for warning in caught] + chain(info.value) + [repr(model)]
+    # Digits of values that stand in private rows only.
+    for digits in ("12345", "1.2345", "31337", "3.1337"):
+        assert not any(digits in text for text in texts)
+    assert model is None or set(vars(model)) == set(model.get_params())
+    return str(info.value)
 
 
 @contextmanager

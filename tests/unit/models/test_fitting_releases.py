@@ -20,8 +20,6 @@ from publicmoments import (
 )
 from publicmoments.evidence.schedule import GROWTH
 from publicmoments.families import Gamma, Gaussian
-from publicmoments.privacy import Account
-from publicmoments.privacy.noise import SystemNoise
 
 N, D = 400, 3
 RNG = np.random.default_rng(11)
@@ -118,23 +116,12 @@ def test_the_number_of_releases_does_not_depend_on_private_rows(door):
         assert counts == {(tuple(kinds_of("logistic", False, 8)), 8)}
 
 
-def test_a_failing_source_has_been_charged(monkeypatch):
-    spent = []
-    charge = Account.charge
-
-    def watched(self, cost):
-        charge(self, cost)
-        spent.append(cost.mu)
-
-    def fails(self, count, noise_sd):
-        raise OSError("no entropy")
-
-    monkeypatch.setattr(Account, "charge", watched)
-    monkeypatch.setattr(SystemNoise, "draw", fails)
+def test_a_failing_source_has_been_charged(door):
+    door.source.fails = True
     model = LogisticRegression(privacy=GDP(1.0), public=ROWS)
     with pytest.raises(OSError, match="no entropy"):
         model.fit(X, LABELS)
-    assert len(spent) == 1
+    assert door.events == ["charge", "draw"]
     assert not hasattr(model, "coef_")
     assert not hasattr(model, "card_")
 

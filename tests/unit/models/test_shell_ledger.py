@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from audit.door import Scripted, noise_from
 from publicmoments import (
     GDP,
     GLM,
@@ -15,7 +16,6 @@ from publicmoments import (
     release_moments,
 )
 from publicmoments.families import Gaussian
-from publicmoments.privacy.noise import SystemNoise
 
 N, D = 300, 2
 X = np.random.default_rng(0).normal(size=(N, D))
@@ -64,14 +64,12 @@ def test_a_fit_is_charged_once_with_its_total(book, fit):
 
 @QUIET
 @pytest.mark.parametrize("fit", FITS)
-def test_a_fit_beyond_the_cap_draws_no_noise(book, fit, monkeypatch):
-    def draw(self, count, noise_sd):
-        raise AssertionError("noise was drawn")
-
-    monkeypatch.setattr(SystemNoise, "draw", draw)
+def test_a_fit_beyond_the_cap_draws_no_noise(book, fit):
+    source = Scripted()
     book.cap("wards", GDP(0.5))
-    with pytest.raises(BudgetExceeded, match="wards"):
+    with noise_from(source), pytest.raises(BudgetExceeded, match="wards"):
         fit(privacy=GDP(0.7), ledger=book, dataset="wards")
+    assert source.events == []
     assert book.spent("wards") == 0.0
 
 
@@ -85,16 +83,18 @@ def test_a_ledger_needs_a_dataset_and_the_other_way_round(book, fit):
 
 
 @QUIET
-def test_the_charge_is_on_the_disk_when_noise_is_drawn(tmp_path, monkeypatch):
+def test_the_charge_is_on_the_disk_when_noise_is_drawn(tmp_path):
     path, seen = tmp_path / "ledger.db", []
-    real = SystemNoise.draw
 
-    def draw(self, count, noise_sd):
-        seen.append(Ledger(path, create=False).spent("wards"))
-        return real(self, count, noise_sd)
+    class Looking(Scripted):
+        """Looks into the ledger before it draws."""
 
-    monkeypatch.setattr(SystemNoise, "draw", draw)
-    ridge(privacy=GDP(0.7), ledger=path, dataset="wards")
+        def draw(self, count, noise_sd):
+            seen.append(Ledger(path, create=False).spent("wards"))
+            return super().draw(count, noise_sd)
+
+    with noise_from(Looking()):
+        ridge(privacy=GDP(0.7), ledger=path, dataset="wards")
     assert seen == [pytest.approx(0.7)] * len(seen)
     assert len(seen) >= 1
 
