@@ -53,7 +53,7 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class CoefErrors:
     """Covariances of coefficients, intercept last where there is one; variances about the fit."""
 
     noise: Array
@@ -144,7 +144,7 @@ def net_coef(view: View, alpha: float, l1_ratio: float) -> Array:
 
 def spread_of(
     view: View, coef: Array, used: NDArray[np.intp], ridge_alpha: float, law: ErrorLaw
-) -> Spread:
+) -> CoefErrors:
     """
     Tell how far coefficients are from those of the population, to first order.
 
@@ -163,7 +163,7 @@ def spread_of(
 
     Returns
     -------
-    Spread
+    CoefErrors
 
     Notes
     -----
@@ -196,7 +196,7 @@ def spread_of(
     optimism = 2.0 * float(np.trace(total))
     own = float(np.sum((columns.T @ columns) * (total @ inverse)))
     back = _moved_back(view, used)
-    return Spread(
+    return CoefErrors(
         noise=back @ (inverse @ noise @ inverse) @ back.T,
         sampling=back @ (inverse @ sampling @ inverse) @ back.T,
         residual_variance=square + optimism - own,
