@@ -101,12 +101,12 @@ def measure(library: Torch | Cupy, n: int, d: int) -> dict[str, Any]:
     bare: list[float] = []
     ours: list[float] = []
     before = library.start_counting()
-    device.add_up(rows, recipe, "gram")
+    device.add_up(rows, recipe)
     extra = library.peak() - before
     X.T @ X
     for _ in range(REPEATS):
         bare.append(seconds(library, lambda: X.T @ X))
-        ours.append(seconds(library, lambda: device.add_up(rows, recipe, "gram")))
+        ours.append(seconds(library, lambda: device.add_up(rows, recipe)))
     return {
         "library": library.name,
         "n": n,
