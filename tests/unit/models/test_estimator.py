@@ -16,6 +16,7 @@ from publicmoments.models.estimator import Problem, fit
 from publicmoments.privacy import Account
 from publicmoments.privacy.claim import spendable
 from publicmoments.privacy.noise import SeededNoise
+from publicmoments.privacy.unit import ONE_ROW
 from publicmoments.session.door import Session, private_rows
 from publicmoments.session.queries import laws_of
 
@@ -36,14 +37,16 @@ def fitted(asked, responses, bought, mu=None):
         ignore_invalid=False,
     )
     planned = bought if mu is None else mu
-    bought = spendable(GDP(bought), lambda total: laws_of(asked.demands(planned, N), total))
+    bought = spendable(
+        GDP(bought), lambda total: laws_of(asked.demands(planned, N), total, ONE_ROW)
+    )
     session = Session(rows, Account(bought.total), SeededNoise(0), GDP(planned), bought)
     return fit(asked, session, planned), session
 
 
 def laws(asked, total, mu):
     """Noise laws that were announced."""
-    return laws_of(asked.demands(mu, N), GDP(total))
+    return laws_of(asked.demands(mu, N), GDP(total), ONE_ROW)
 
 
 def problem(family, design, responses=None, **changes):
