@@ -182,7 +182,7 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         Coefficients.
     intercept_ : float
         Intercept.
-    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, alpha_, card_
+    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, alpha_, card_, fit_
         As in `LogisticRegression`.
     n_features_in_, feature_names_in_
         As in `LogisticRegression`.
@@ -381,7 +381,7 @@ class PoissonRegressor(GLM):
         Coefficients.
     intercept_ : float
         Intercept: logarithm of the rate per unit of exposure where all features are zero.
-    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, alpha_, card_
+    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, alpha_, card_, fit_
         As in `LogisticRegression`.
     n_features_in_, feature_names_in_
         As in `LogisticRegression`.

@@ -85,6 +85,8 @@ class LogisticRegression(ClassifierMixin, GLMEstimator):  # type: ignore[misc]
         The penalty.
     card_ : Card
         The privacy card.
+    fit_ : Fit
+        All that was found in one record, which the other attributes and `summary` come from.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

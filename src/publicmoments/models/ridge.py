@@ -75,6 +75,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, PrivateModel):  # type: ignore[mis
         The penalty.
     card_ : Card
         The privacy card.
+    fit_ : Fit
+        All that was found in one record, which the other attributes and `summary` come from.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
