@@ -12,7 +12,7 @@ LOCK := requirements/dev.txt
 # Tests run in several processes; one thread of linear algebra in each avoids crowding the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1
 
-.PHONY: help setup demo test lint format types contracts unit audit bench-utility bench-speed bench-coverage \
+.PHONY: help setup demo test lint format types contracts unit long audit bench-utility bench-speed bench-coverage \
 	bench-plans bench-constants pages \
 	experiments experiments-quick docs lock clean
 
@@ -59,6 +59,9 @@ contracts: $(STAMP) ## check who may import whom
 
 unit: $(STAMP) ## run tests and doctests
 	$(ONE_THREAD) $(BIN)/pytest -n auto -q
+
+long: $(STAMP) ## run the tests that take long, which test leaves out; five minutes
+	$(ONE_THREAD) $(BIN)/pytest -n auto -q -m long
 
 audit: $(STAMP) ## attack, mutate, fuzz and soak the library, and print one page; forty minutes
 	$(ONE_THREAD) $(BIN)/python -m audit

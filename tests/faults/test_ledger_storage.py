@@ -143,7 +143,7 @@ def test_a_locked_file_refuses_before_noise(tmp_path):
     assert ledger.spent("wine") == 0.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_ledger_that_is_locked_for_a_minute(tmp_path):
     location, events = tmp_path / "ledger.db", []
     hasty, patient = Ledger(location), Ledger(location, busy_timeout=120.0)

@@ -76,6 +76,7 @@ def errors(kind, mu):
     return np.array(results)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "at_one"), [("labels", 0.08), ("counts", 0.07)])
 def test_errors(kind, at_one):
     results = {mu: errors(kind, mu) for mu in BUDGETS}
@@ -123,6 +124,7 @@ def bank_errors(few, private, public, mu):
     return np.array([np.linalg.norm(coef - target) for coef in fits])
 
 
+@pytest.mark.long
 @needs_bank
 def test_coefficients_of_rare_columns_do_not_run_off():
     """Such a column has little curvature, and noise may leave none of it."""
@@ -132,6 +134,7 @@ def test_coefficients_of_rare_columns_do_not_run_off():
     assert np.sqrt(np.mean(bank_errors(few, private, public, 0.3) ** 2)) < 2.0
 
 
+@pytest.mark.long
 @needs_bank
 def test_nor_do_they_where_fewer_public_rows_have_them():
     """24 of 4,521 public rows have such a column, and more of the private ones in proportion."""

@@ -61,6 +61,7 @@ def test_planned_errors_are_realised(public, made):
         )
 
 
+@pytest.mark.long
 def test_planned_noise_is_realised():
     # Noise rules here, and shrinkage does little: a factor 1.5 in the noise would fail. The rows
     # are known to be Gaussian, as a matrix alone could not tell.
@@ -95,6 +96,7 @@ def counts(count, rng):
     return X, rng.poisson(np.exp(X @ COUNTS) * rng.gamma(1.0, 1.0, count)).astype(float)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model", "kind", "drawn", "truth", "factor"),
     [
@@ -281,6 +283,7 @@ def test_errors_are_in_their_ranges(made):
             assert 0.0 < low < getattr(forecast, name) < high
 
 
+@pytest.mark.long
 def test_four_of_five_fits_are_in_the_range():
     # Normal rows and residuals, which the plan does not know.
     inside = []
@@ -315,6 +318,7 @@ def test_a_missing_matplotlib_is_named(made, monkeypatch):
         made.plot()
 
 
+@pytest.mark.long
 def test_smallest_budget_and_rows_answer_the_plan(monkeypatch):
     monkeypatch.setattr(rehearsal, "MOST_ROWS", 2_000)
     asked = {"n_features": 2, "r2": 0.5, "rehearsals": 4}
@@ -402,6 +406,7 @@ def test_classes_that_are_told_apart_leave_less_to_learn_from():
     assert apart > 1.2 * mixed
 
 
+@pytest.mark.long
 def test_longer_exposures_are_worth_as_much_as_more_counts():
     asked = {"n_rows": 4_000, "privacy": GDP(50), "n_features": 3, "model": "poisson"}
     asked |= {"predictor_sd": 0.5, "response_mean": 0.5, "rehearsals": 6}
