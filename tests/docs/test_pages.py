@@ -37,7 +37,7 @@ def _parameters():
         yield pytest.param(path, id=str(path.relative_to(ROOT / "docs")), marks=marks)
 
 
-@pytest.mark.parametrize("path", _parameters())
+@pytest.mark.parametrize("path", list(_parameters()))
 def test_page_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     chosen = [b for b in blocks(path.read_text(encoding="utf-8")) if not _is_left_out(b, path.name)]
