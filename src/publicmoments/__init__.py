@@ -9,9 +9,10 @@ from publicmoments.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from publicmoments.checks import PublicMomentsWarning
-    from publicmoments.models.glm import GLM, PoissonRegressor
+    from publicmoments.models.glm import GLM
     from publicmoments.models.logistic import LogisticRegression
     from publicmoments.models.model_file import load_model, save_model
+    from publicmoments.models.poisson import PoissonRegressor
     from publicmoments.models.ridge import Ridge
     from publicmoments.planner.forecasts import Plan
     from publicmoments.planner.plans import plan
@@ -58,7 +59,7 @@ _HOMES = {
     "LogisticRegression": "models.logistic",
     "MomentRelease": "release.readings",
     "Plan": "planner.forecasts",
-    "PoissonRegressor": "models.glm",
+    "PoissonRegressor": "models.poisson",
     "PublicMoments": "public",
     "PublicMomentsWarning": "checks",
     "Ridge": "models.ridge",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -13,7 +13,6 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import d2_log_loss_score, d2_tweedie_score
 
 from publicmoments.arrays import Array
-from publicmoments.checks import positive
 from publicmoments.data import Table, as_table, beside, filled, within
 from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson, checked_family
 from publicmoments.models.fitting import Known, PrivateModel
@@ -241,10 +240,10 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
             Itself.
         """
         typical = _finite("typical_offset", self.typical_offset)
-        return self._fit_shifted(X, y, offset, _OFFSETS, typical, self.public_offset)
+        return self._fit_shifted(X, y, offset, OFFSETS, typical, self.public_offset)
 
     def _fit_shifted(
-        self, X: Any, y: Any, given: Any, shift: _Shift, typical: float, public_offset: Any
+        self, X: Any, y: Any, given: Any, shift: Shift, typical: float, public_offset: Any
     ) -> Self:
         """Fit responses whose predictors are shifted by what is given, less what is typical."""
         privacy = self._checked_parameters()
@@ -346,141 +345,22 @@ class GLM(RegressorMixin, GLMEstimator):  # type: ignore[misc]
         return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
 
 
-@dataclass(eq=False, repr=False)
-class PoissonRegressor(GLM):
+@dataclass(frozen=True)
+class Shift:
     """
-    Differentially private Poisson regression with a logarithmic link.
-
-    Minimises, up to noise,
-
-        mean(e exp(x.w + b) - y (x.w + b)) + alpha l1_ratio ||w||_1 + alpha (1 - l1_ratio)/2 ||w||^2
-
-    with e the exposure of a row, one unless given.
+    How users state what is added to the linear predictor of a row.
 
     Parameters
     ----------
-    alpha : float or "auto", default=0.0
-        Penalty. Unlike scikit-learn's, it does not depend on the sum of the exposures. "auto" as in
-        `LogisticRegression`.
-    l1_ratio : float, default=0.0
-        Share of the absolute penalty, in [0, 1].
-    typical_exposure : float, default=1.0
-        A public guess at the exposure of a row, which is also what public rows have unless they
-        have ``public_exposure``. A wrong one costs little accuracy, and no privacy: the level of
-        the counts is learned. It needs an intercept.
-    public_exposure : array-like of shape (n_public,), optional
-        Exposures of the public rows, positive.
-    fit_intercept, privacy, public, random_state, passes, anchor, on_invalid
-        As in `LogisticRegression`.
-    ledger, dataset
-        As in `LogisticRegression`.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-        Coefficients.
-    intercept_ : float
-        Intercept: logarithm of the rate per unit of exposure where all features are zero.
-    noise_covariance_, sampling_covariance_, bias_covariance_, n_iter_, alpha_, card_, fit_
-        As in `LogisticRegression`.
-    n_features_in_, feature_names_in_
-        As in `LogisticRegression`.
-
-    Notes
-    -----
-    **Formal guarantee.** As for `LogisticRegression`; the exposure is part of the row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from publicmoments import GDP, PoissonRegressor, PublicMoments
-    >>> rng = np.random.default_rng(0)
-    >>> X, years = rng.normal(size=(10_200, 2)), rng.uniform(0.5, 2.0, size=10_200)
-    >>> y = rng.poisson(years * np.exp(X @ [0.5, -0.3] + 0.2))
-    >>> public = PublicMoments.from_rows(X[:200])
-    >>> model = PoissonRegressor(privacy=GDP(1.0), public=public)
-    >>> model = model.fit(X[200:], y[200:], exposure=years[200:])
-    >>> bool(np.abs(model.coef_ - [0.5, -0.3]).max() < 0.1)
-    True
+    name : str
+        What they call it.
+    neutral : float
+        What leaves predictors as they are.
+    offset : callable
+        Turns what is stated into offsets.
+    allows : callable, optional
+        Tells which positive numbers may be stated; by default any number may.
     """
-
-    family: Family = field(default=Poisson(), init=False)
-    typical_offset: float = field(default=0.0, init=False)
-    public_offset: ArrayLike | None = field(default=None, init=False)
-    typical_exposure: float = field(default=1.0, kw_only=True)
-    public_exposure: ArrayLike | None = field(default=None, kw_only=True)
-
-    def fit(self, X: Any, y: Any, exposure: Any = None) -> Self:
-        """
-        Fit the model.
-
-        Parameters
-        ----------
-        X : array, data frame or source of shape (n_rows, n_features)
-            Private features: NumPy, pandas, polars or Arrow; or a table that is read where it lies,
-            such as the path of a Parquet file, a Dask or a Spark DataFrame.
-        y : array or series of shape (n_rows,), or str
-            Private counts, or the name of their column in X; see `Ridge`.
-        exposure : array or series of shape (n_rows,), or str, optional
-            How long or how much each row was observed; positive, private.
-
-        Returns
-        -------
-        PoissonRegressor
-            Itself.
-        """
-        typical = positive("typical_exposure", self.typical_exposure)
-        offsets = self.public_exposure
-        if offsets is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                offsets = np.log(np.asarray(offsets, dtype=np.float64))
-        return self._fit_shifted(X, y, exposure, _EXPOSURES, typical, offsets)
-
-    def predict(self, X: ArrayLike, exposure: ArrayLike | None = None) -> Array:
-        """
-        Predict mean counts.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Features.
-        exposure : array of shape (n_rows,), optional
-            One unless given.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        rate = np.exp(self._feature_values(X) @ self.coef_ + self.intercept_)
-        return np.asarray(rate if exposure is None else rate * np.asarray(exposure))
-
-    def predict_interval(
-        self, X: ArrayLike, level: float = 0.95, exposure: ArrayLike | None = None
-    ) -> Array:
-        """
-        Return intervals for mean responses.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Features.
-        level : float, default=0.95
-            Coverage, in (0, 1).
-        exposure : array of shape (n_rows,), optional
-            One unless given.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Lower and upper ends: those of the linear predictor, turned into mean responses.
-        """
-        rates = np.exp(self.fit_.predictor_interval(self._feature_values(X), level))
-        return np.asarray(rates if exposure is None else rates * np.asarray(exposure)[:, None])
-
-
-@dataclass(frozen=True)
-class _Shift:
-    """How users state what is added to the linear predictor of a row."""
 
     name: str
     neutral: float
@@ -489,17 +369,12 @@ class _Shift:
 
     def column(self, given: Any, responses: Table) -> Table:
         """Return what was given as a column, or what leaves predictors as they are."""
-        column = (
-            filled(responses, self.neutral) if given is None else one_response(given, self.name)
-        )
-        if self.name == "offset":
+        if given is None:
+            return filled(responses, self.neutral)
+        column = one_response(given, self.name)
+        if self.allows is None:
             return column
-        return within(column, _is_duration, "positive numbers", self.name)
-
-
-def _is_duration(values: Array) -> Any:
-    """Whether values can be exposures."""
-    return np.isfinite(values) & (values > 0.0)
+        return within(column, self.allows, "positive numbers", self.name)
 
 
 def _itself(values: Array) -> Array:
@@ -512,7 +387,8 @@ def _less(offset: Callable[[Array], Array], level: float, values: Array) -> Arra
     return offset(values) - level
 
 
-_OFFSETS, _EXPOSURES = _Shift("offset", 0.0, _itself), _Shift("exposure", 1.0, np.log, _is_duration)
+OFFSETS = Shift("offset", 0.0, _itself)
+"""Offsets as they are."""
 
 
 def _finite(name: str, value: object) -> float:

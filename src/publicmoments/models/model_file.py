@@ -38,9 +38,10 @@ from sklearn.utils.validation import check_is_fitted
 from publicmoments.arrays import read_only
 from publicmoments.families import Bernoulli, Family, Gamma, Gaussian, Poisson
 from publicmoments.io.envelope import FileKind, PathLike, whole
-from publicmoments.models.glm import GLM, PoissonRegressor
+from publicmoments.models.glm import GLM
 from publicmoments.models.inference import Fit
 from publicmoments.models.logistic import LogisticRegression
+from publicmoments.models.poisson import PoissonRegressor
 from publicmoments.models.ridge import Ridge
 from publicmoments.models.shell import PrivateEstimator
 from publicmoments.privacy.budgets import GDP, ZCDP, ApproxDP

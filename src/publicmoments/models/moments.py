@@ -7,7 +7,7 @@ from importlib import import_module
 MOVED = {
     "components": "views.components",
     "diagnostics": "diagnostics",
-    "fit": "views.regression",
+    "fit": "views.moment_fit",
     "readings": "readings",
     "regressions": "views.regression",
     "release": "releasing",

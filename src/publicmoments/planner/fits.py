@@ -10,8 +10,8 @@ import numpy as np
 
 from publicmoments.arrays import Array
 from publicmoments.families import Bernoulli, CanonicalFamily, Gaussian, Poisson
-from publicmoments.models.glm import PoissonRegressor
 from publicmoments.models.logistic import LogisticRegression
+from publicmoments.models.poisson import PoissonRegressor
 from publicmoments.models.ridge import Ridge
 from publicmoments.privacy.budgets import GDP
 from publicmoments.public import PublicMoments

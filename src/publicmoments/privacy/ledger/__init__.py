@@ -6,7 +6,8 @@ exactly. `database` and `schema` are where lines are kept; they need SQLAlchemy 
 when a ledger is made.
 """
 
-from publicmoments.privacy.ledger.book import Ledger, LedgerLike, open_account
+from publicmoments.privacy.ledger.accounts import LedgerLike, open_account
+from publicmoments.privacy.ledger.book import Ledger
 from publicmoments.privacy.ledger.lines import Cap, Entry, LedgerError
 from publicmoments.privacy.ledger.paying import LedgerAccount
 
