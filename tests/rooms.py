@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import ast
+import io
+import tokenize
 from graphlib import TopologicalSorter
+from pathlib import Path
 
 import grimp
+
+import publicmoments
+
+SOURCE = Path(publicmoments.__file__).parent
+ASIDE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+"""Tokens that are no code."""
 
 
 def imports() -> dict[str, set[str]]:
@@ -34,12 +51,31 @@ def in_order(graph: dict[str, set[str]]) -> list[str]:
     return list(TopologicalSorter(graph).static_order())
 
 
+def code_lines(text: str) -> int:
+    """Count the lines of a module that hold code, docstrings and comments aside."""
+    told: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        kinds = ast.Module | ast.ClassDef | ast.FunctionDef
+        if isinstance(node, kinds) and ast.get_docstring(node) is not None:
+            told |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    lines = {
+        line
+        for token in tokens
+        if token.type not in ASIDE
+        for line in range(token.start[0], token.end[0] + 1)
+    }
+    return len(lines - told)
+
+
 def main() -> None:
-    """Print the rooms from the top down, each with those it imports from."""
+    """Print the rooms from the top down, each with those it imports from; and how large all is."""
     graph = rooms()
     for room in reversed(in_order(graph)):
         names = sorted(other.rpartition(".")[2] for other in graph[room])
         print(f"{room.rpartition('.')[2]:12} -> {', '.join(names) or 'nothing'}")
+    sizes = [code_lines(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")]
+    print(f"{sum(sizes):,} lines of code in {len(sizes)} files")
 
 
 if __name__ == "__main__":

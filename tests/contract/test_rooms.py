@@ -52,6 +52,11 @@ def test_a_cycle_is_noticed():
         rooms.in_order({"a": {"b"}, "b": {"a"}})
 
 
+def test_docstrings_and_comments_are_no_code():
+    text = '"""Told."""\n\n# Said.\nX = (\n    1,\n)\n\n\ndef f():\n    """Told."""\n    return X\n'
+    assert rooms.code_lines(text) == 5
+
+
 def test_no_two_modules_share_a_name():
     counts = Counter(path.name for path in modules())
     assert [name for name, count in counts.items() if count > 1] == []
