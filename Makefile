@@ -60,7 +60,7 @@ contracts: $(STAMP) ## check who may import whom
 unit: $(STAMP) ## run tests and doctests
 	$(ONE_THREAD) $(BIN)/pytest -n auto -q
 
-long: $(STAMP) ## run the tests that take long, which test leaves out; five minutes
+long: $(STAMP) ## run the tests that take long, which test leaves out; two minutes on two cores
 	$(ONE_THREAD) $(BIN)/pytest -n auto -q -m long
 
 audit: $(STAMP) ## attack, mutate, fuzz and soak the library, and print one page; forty minutes
