@@ -122,7 +122,7 @@ def _device(device: Table) -> str:
         f"**On a GPU** ({first['library']}, {first['made']}; `python benchmarks/device.py`), a "
         f"moment pass in float64 over `X.T @ X` by cuBLAS in the same run: {'; '.join(told)}. "
         "Lengths and linear predictors of all rows go to the host, where factors are computed, and "
-        "these come back: that is most of the time where rows are short."
+        "these come back; what that costs by itself was not measured."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 Result = TypeVar("Result")
-
-LARGE_MATRIX = 256
-"""Matrices of fewer columns are worked on by one thread: others would mostly wait for it."""
 
 
 class _Limit:
@@ -57,11 +54,6 @@ def single_threaded() -> Iterator[None]:
         yield
     finally:
         _LIMIT.leave()
-
-
-def threads_for(dimension: int) -> AbstractContextManager[None]:
-    """Hold the linear algebra to one thread where its matrices have few columns."""
-    return single_threaded() if dimension < LARGE_MATRIX else nullcontext()
 
 
 def side_by_side(tasks: Sequence[Callable[[], Result]]) -> list[Result]:

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from publicmoments import threads
-from publicmoments.threads import LARGE_MATRIX, side_by_side, single_threaded, threads_for
+from publicmoments.threads import side_by_side, single_threaded
 
 
 @pytest.fixture
@@ -39,14 +39,6 @@ def test_the_last_one_out_lifts_the_limit(limits):
 def test_an_error_lifts_it_too(limits):
     with pytest.raises(ValueError, match="bad"), single_threaded():
         raise ValueError("bad")
-    assert limits[1:] == ["lifted"]
-
-
-def test_only_small_matrices_are_held_to_one_thread(limits):
-    with threads_for(LARGE_MATRIX):
-        assert limits == []
-    with threads_for(LARGE_MATRIX - 1):
-        assert limits == [{"limits": 1, "user_api": "blas"}]
     assert limits[1:] == ["lifted"]
 
 
